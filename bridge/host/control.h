@@ -1,0 +1,51 @@
+/* Host Metal's control plane, for tests and tools: faults, limits, live-object counts. The bridge
+ * itself never uses it; fm_host_control() of flashmetal.h hands out the table. */
+#ifndef HM_CONTROL_H
+#define HM_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hm_limits {
+    uint64_t max_buffer_length;      /* bytes of one buffer */
+    uint64_t budget;                 /* bytes of all buffers together */
+    uint64_t max_threadgroup_memory; /* bytes */
+} hm_limits;
+
+typedef struct hm_diagnostics {
+    long misuses; /* broken rules of Metal, e.g. a double commit */
+    long over_releases;
+    long poolless; /* objects autoreleased where no pool was */
+} hm_diagnostics;
+
+typedef struct hm_control {
+    /* "site[:after=N][:count=N][:code=N][:ms=N];..." replaces the armed faults; NULL disarms.
+     * A site fails `count` times (1) once it has been passed `after` times (0).
+     * Sites: device queue buffer nocopy library function pipeline cmdbuf encoder event make the
+     * call fail; exec makes the command buffer end with error `code` after `ms`; hang delays its
+     * end by `ms` without an error. Returns the number of armed faults, -1 for a bad text. */
+    int (*faults)(const char *spec);
+    void (*get_limits)(hm_limits *out);
+    void (*set_limits)(const hm_limits *limits);  /* NULL: the defaults */
+    long (*live_objects)(const char *class_name); /* NULL: of all classes but the device's */
+    void (*dump_live_objects)(void);              /* to stderr */
+    bool (*quiesce)(int milliseconds);            /* until queues are idle; false: not in time */
+    void (*get_diagnostics)(hm_diagnostics *out);
+    uint64_t (*message_count)(void); /* Objective-C messages to encoders since the start */
+    /* Folder of the MSL headers, needed once before the first compilation. */
+    void (*set_headers)(const char *folder);
+    /* The folder of the on-disk cache of compiled kernels; NULL: as the environment says. */
+    void (*set_cache)(const char *folder);
+    uint64_t (*compile_count)(void); /* runs of the compiler since the start */
+} hm_control;
+
+const hm_control *hm_get_control(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,96 @@
+// What a compiled kernel library and the engine that runs it share. Plain C types only; the library
+// calls the engine through the table that it is given when it is loaded, so that it needs no symbol
+// of the process.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__clang__)
+#define MSL_CONVERGENT __attribute__((convergent))
+#else
+#define MSL_CONVERGENT
+#endif
+
+#ifdef __cplusplus
+#define MSL_ALIGN(bytes) alignas(bytes)
+extern "C" {
+#else
+#define MSL_ALIGN(bytes) _Alignas(bytes)
+#endif
+
+enum {
+    MSL_ABI_VERSION = 1,
+    MSL_LANES = 32,              // threads of a SIMD-group
+    MSL_MAX_THREADS = 1024,      // threads of a threadgroup
+    MSL_MAX_BUFFERS = 31,        // argument indices
+    MSL_EXCHANGE_BYTES = 16,     // widest operand of a SIMD-group operation, per lane
+};
+
+// Where the lanes of one SIMD-group meet: operands in, participants out.
+typedef struct msl_exchange {
+    uint32_t mask;      // lanes that take part in the operation being resolved
+    uint32_t computed;  // its reduced value is in `result`
+    MSL_ALIGN(64) unsigned char in[MSL_LANES * MSL_EXCHANGE_BYTES];  // operands as they arrive
+    MSL_ALIGN(64) unsigned char op[MSL_LANES * MSL_EXCHANGE_BYTES];  // of the operation resolved
+    MSL_ALIGN(64) unsigned char result[MSL_EXCHANGE_BYTES];
+} msl_exchange;
+
+// All that a kernel parameter can be bound to, for one thread of the grid.
+typedef struct msl_thread {
+    uint32_t thread_in_threadgroup[3], threadgroup_in_grid[3], thread_in_grid[3];
+    uint32_t threads_per_threadgroup[3];           // of this threadgroup (ragged ones are smaller)
+    uint32_t dispatch_threads_per_threadgroup[3];  // as dispatched
+    uint32_t threadgroups_per_grid[3], threads_per_grid[3];
+    uint32_t index, lane, simdgroup, simdgroups;   // in the threadgroup
+    msl_exchange *exchange;                        // of this SIMD-group
+    void *const *buffers;                          // by argument index
+    unsigned char *const *threadgroup_memory;      // [[threadgroup(i)]] arguments, by index
+} msl_thread;
+
+// `site` tells two operations in the source apart.
+typedef struct msl_runtime {
+    uint32_t abi_version;
+    void (*barrier)(uint32_t site);                     // threadgroup_barrier
+    msl_exchange *(*simd_begin)(uint32_t *lane);        // before the operand is stored
+    void (*simd_wait)(uint32_t site, uint32_t size);    // after it, `size` bytes a lane
+    // Every thread arrives with `mine`; the last one runs `leader` over all of them.
+    void (*cooperate)(uint32_t site, void *mine, void (*leader)(void **all, uint32_t threads));
+    const msl_thread *(*thread)(void);                  // the running one
+} msl_runtime;
+
+typedef enum msl_binding_kind {
+    MSL_BINDING_BUFFER = 0,
+    MSL_BINDING_THREADGROUP_MEMORY = 1,
+} msl_binding_kind;
+
+typedef struct msl_binding {
+    const char *name;
+    uint32_t index;
+    uint32_t kind;       // msl_binding_kind
+    uint32_t used;       // the kernel's body names it
+    uint32_t writable;   // not a pointer or reference to const or constant
+    uint32_t alignment;  // of the type pointed to
+    uint32_t size;
+} msl_binding;
+
+typedef struct msl_kernel {
+    const char *name;  // for the host
+    void (*entry)(const msl_thread *);
+    const void *function;  // the kernel function itself, to find its static threadgroup memory
+    uint32_t max_threads;  // [[max_total_threads_per_threadgroup(n)]], 0 without
+    uint32_t binding_count;
+    const msl_binding *bindings;
+} msl_kernel;
+
+// Each compiled library exports one, named `msl_image`.
+typedef struct msl_image {
+    uint32_t abi_version;
+    uint32_t kernel_count;
+    const msl_kernel *kernels;
+    void (*bind)(const msl_runtime *runtime);
+    const char *source_digest;  // SHA-256 of the MSL text, in hex
+} msl_image;
+
+#ifdef __cplusplus
+}
+#endif

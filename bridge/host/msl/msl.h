@@ -1,0 +1,81 @@
+/* The MSL compiler of host Metal: source text in, loaded library of kernels out. No Objective-C,
+ * no Python. Thread-safe. */
+#ifndef MSL_H
+#define MSL_H
+
+#include "include/__msl_abi.h"
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct msl_library msl_library; /* a loaded shared object; reference-counted */
+
+typedef enum msl_math_mode {
+    MSL_MATH_SAFE = 0,
+    MSL_MATH_RELAXED = 1,
+    MSL_MATH_FAST = 2,
+} msl_math_mode;
+
+typedef struct msl_macro {
+    const char *name;
+    const char *value;
+} msl_macro;
+
+/* A function constant. `text` is its value as C++ source, e.g. "true", "-3", "1.5f". */
+typedef struct msl_constant {
+    uint32_t index;
+    const char *text;
+} msl_constant;
+
+typedef struct msl_request {
+    const char *source; /* UTF-8, `length` bytes */
+    size_t length;
+    uint32_t language_version; /* major << 16 | minor */
+    msl_math_mode math_mode;
+    const msl_macro *macros;
+    size_t macro_count;
+    const msl_constant *constants;
+    size_t constant_count;
+    bool tensor_api; /* whether <metal_tensor> exists */
+} msl_request;
+
+/* Of a failure: what is wrong, in the form Metal reports it. */
+typedef enum msl_failure_kind {
+    MSL_FAILURE_SOURCE = 1, /* the text does not compile: `message` holds the diagnostics */
+    MSL_FAILURE_COMPILER,   /* no usable compiler: `message` says how to get one */
+    MSL_FAILURE_IO,
+} msl_failure_kind;
+
+typedef struct msl_failure {
+    msl_failure_kind kind;
+    char *message; /* malloc'ed; the caller frees it */
+} msl_failure;
+
+/* Looks in the on-disk cache first. NULL on failure. */
+msl_library *msl_compile(const msl_request *request, msl_failure *failure);
+/* A library compiled earlier: PATH.hostlib names the set PATH.<cpu level>.hostlib, of which the
+ * best that this CPU runs is loaded. */
+msl_library *msl_open(const char *path, msl_failure *failure);
+msl_library *msl_library_retain(msl_library *library);
+void msl_library_release(msl_library *library);
+
+size_t msl_library_kernel_count(const msl_library *library);
+const msl_kernel *msl_library_kernel(const msl_library *library, size_t i);
+const msl_kernel *msl_library_find(const msl_library *library, const char *name); /* NULL: none */
+/* SHA-256 of the MSL source, in hex. */
+const char *msl_library_source_digest(const msl_library *library);
+/* Bytes of `threadgroup` variables that the kernel itself declares. */
+uint32_t msl_kernel_static_memory(const msl_library *library, const msl_kernel *kernel);
+/* The calling OS thread's copy of the library's `threadgroup` variables (a thread-local block). */
+void *msl_library_threadgroup_block(const msl_library *library, size_t *bytes);
+
+void msl_set_headers(const char *folder);
+void msl_set_cache(const char *folder); /* NULL: FLASHMETAL_CACHE_DIR, XDG_CACHE_HOME, ~/.cache */
+uint64_t msl_compile_count(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

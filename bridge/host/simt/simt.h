@@ -1,0 +1,60 @@
+/* The SIMT engine of host Metal: runs a compiled kernel over a grid, one fiber a thread. No
+ * Objective-C, no Python. */
+#ifndef SIMT_H
+#define SIMT_H
+
+#include "msl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Workers that run threadgroups; they sleep when there is nothing to do. */
+typedef struct simt_pool simt_pool;
+
+/* `threads`: how many run at once, the caller of simt_run included; 0: all that the process may
+ * use. NULL when a thread cannot be started. */
+simt_pool *simt_pool_create(uint32_t threads);
+uint32_t simt_pool_threads(const simt_pool *pool);
+void simt_pool_release(simt_pool *pool);
+
+/* Which of the threads that can go on runs next. Public kernels lean on lockstep: by convention
+ * lane 0 of SIMD-group 0 overwrites what the others read, so the default runs it last. */
+typedef enum simt_order {
+    SIMT_HIGHEST_FIRST = 0,
+    SIMT_LOWEST_FIRST = 1,
+    SIMT_RANDOM = 2,
+} simt_order;
+
+typedef struct simt_launch {
+    const msl_library *library;
+    const msl_kernel *kernel;
+    void *buffers[MSL_MAX_BUFFERS];
+    uint64_t buffer_lengths[MSL_MAX_BUFFERS];     /* bytes from each pointer to its end */
+    uint32_t threadgroup_memory[MSL_MAX_BUFFERS]; /* bytes of [[threadgroup(i)]] */
+    uint32_t threads[3];                          /* of the grid, exact */
+    uint32_t threads_per_threadgroup[3];
+    simt_order order;
+    uint64_t seed;
+} simt_launch;
+
+typedef enum simt_fault_kind {
+    SIMT_FAULT_NONE = 0,
+    SIMT_FAULT_DIVERGENT_BARRIER,
+    SIMT_FAULT_PAGE, /* the kernel touched memory that is not there */
+    SIMT_FAULT_OUT_OF_MEMORY,
+} simt_fault_kind;
+
+typedef struct simt_fault {
+    simt_fault_kind kind;
+    char message[512];
+} simt_fault;
+
+/* Runs the whole grid; returns when it is done. The first fault of any threadgroup is reported and
+ * the threadgroups not yet started are left out. */
+simt_fault_kind simt_run(simt_pool *pool, const simt_launch *launch, simt_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
