@@ -1,0 +1,13 @@
+"""Prints the tracked C, C++, Objective-C and Metal files, one a line, for clang-format."""
+
+import pathlib
+import subprocess
+
+SUFFIXES = {".c", ".cpp", ".h", ".m", ".metal"}
+HEADERS = pathlib.PurePath("bridge/host/msl/include")  # Metal's have no suffix
+
+listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
+for name in listed.stdout.splitlines():
+    path = pathlib.PurePath(name)
+    if path.suffix in SUFFIXES or HEADERS in path.parents:
+        print(name)
