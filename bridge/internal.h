@@ -1,0 +1,80 @@
+/* What the Objective-C sources of the bridge share: the bodies of the handles, and what exists once
+ * for Apple's Metal (apple/) and once for host Metal (host/). */
+#ifndef FM_BRIDGE_INTERNAL_H
+#define FM_BRIDGE_INTERNAL_H
+
+#import <Foundation/Foundation.h>
+#import <Metal/Metal.h>
+#include <stdatomic.h>
+#include "completion.h"
+#include "error.h"
+#include "flashmetal.h"
+
+#if __has_feature(objc_arc)
+#error "the bridge retains and releases by hand: compile it with -fno-objc-arc"
+#endif
+
+/* ---- handles; "owned": released with the handle -------------------------------------------- */
+
+struct fm_device {
+    atomic_int references;     /* the user's and one of each encoder */
+    atomic_int uncommitted;    /* command buffers begun, neither committed nor discarded */
+    id<MTLDevice> metal;       /* owned */
+    id<MTLCommandQueue> queue; /* owned */
+    fm_device_info info;
+};
+
+struct fm_buffer {
+    id<MTLBuffer> metal; /* owned */
+    void *contents;
+    size_t length;
+};
+
+struct fm_library {
+    id<MTLLibrary> metal; /* owned */
+};
+
+struct fm_pipeline {
+    id<MTLComputePipelineState> metal; /* owned */
+    fm_pipeline_info info;
+};
+
+/* A buffer binding, as the compute encoder has it. */
+typedef struct fm_binding {
+    id<MTLBuffer> buffer; /* borrowed: the command buffer retains it; nil: bytes or nothing */
+    size_t offset;
+} fm_binding;
+
+struct fm_encoder {
+    fm_device *device;                     /* owned reference */
+    fm_completion *completion;             /* owned reference, shared with Metal's handler */
+    id<MTLCommandBuffer> command_buffer;   /* owned, from begin to commit */
+    id<MTLComputeCommandEncoder> commands; /* owned, from begin to commit */
+    id<MTLComputePipelineState> pipeline;  /* borrowed: the command buffer retains it */
+    atomic_bool committed;                 /* read by threads that wait */
+    fm_binding bindings[FM_MAX_BUFFERS];   /* what is set, so that it is not set again */
+    uint32_t threadgroup_memory[FM_MAX_BUFFERS];
+};
+
+/* ---- shared helpers ------------------------------------------------------------------------ */
+
+/* Fills `error` (may be NULL) with the NSError's code, domain and text, or with `fallback` when
+ * Metal gave none, and returns `status`. */
+fm_status fm_fail_with(fm_error *error, fm_status status, NSError *cause, const char *fallback);
+
+/* Autoreleased; nil, with `error` filled, when `text` is not UTF-8. `what` names the argument. */
+NSString *fm_string(const char *text, const char *what, fm_error *error);
+
+fm_device *fm_device_retain(fm_device *device);
+
+/* ---- one implementation each in apple/ and host/ ------------------------------------------- */
+
+/* The device that `options` (may be NULL) ask for, retained; nil with `error` filled. */
+id<MTLDevice> fm_system_device(const fm_device_options *options, fm_error *error);
+
+/* Fills page_size, language_version, threads, is_host and engine; device.m fills the rest. */
+void fm_system_device_describe(id<MTLDevice> device, fm_device_info *out);
+
+/* fm_host_control of flashmetal.h is implemented there, too. */
+
+#endif
