@@ -9,13 +9,18 @@
 extern "C" {
 #endif
 
+/* What compiled libraries call; whoever loads one binds it to this table. */
+extern const msl_runtime simt_runtime;
+
 /* Workers that run threadgroups; they sleep when there is nothing to do. */
 typedef struct simt_pool simt_pool;
 
 /* `threads`: how many run at once, the caller of simt_run included; 0: all that the process may
- * use. NULL when a thread cannot be started. */
+ * use, or FLASHMETAL_THREADS. Threads start with the first run that has work for them; where the
+ * system refuses one, fewer run. NULL when memory is out. */
 simt_pool *simt_pool_create(uint32_t threads);
 uint32_t simt_pool_threads(const simt_pool *pool);
+/* No run may be in progress. NULL is fine. */
 void simt_pool_release(simt_pool *pool);
 
 /* Which of the threads that can go on runs next. Public kernels lean on lockstep: by convention
@@ -33,7 +38,7 @@ typedef struct simt_launch {
     uint64_t buffer_lengths[MSL_MAX_BUFFERS];     /* bytes from each pointer to its end */
     uint32_t threadgroup_memory[MSL_MAX_BUFFERS]; /* bytes of [[threadgroup(i)]] */
     uint32_t threads[3];                          /* of the grid, exact */
-    uint32_t threads_per_threadgroup[3];
+    uint32_t threads_per_threadgroup[3]; /* product 1 to MSL_MAX_THREADS */
     simt_order order;
     uint64_t seed;
 } simt_launch;
@@ -51,7 +56,8 @@ typedef struct simt_fault {
 } simt_fault;
 
 /* Runs the whole grid; returns when it is done. The first fault of any threadgroup is reported and
- * the threadgroups not yet started are left out. */
+ * the threadgroups not yet started are left out. Several threads may share a pool. A forked child
+ * has none of its parent's workers: there the caller runs the grid alone. */
 simt_fault_kind simt_run(simt_pool *pool, const simt_launch *launch, simt_fault *fault);
 
 #ifdef __cplusplus

@@ -26,7 +26,9 @@ enum {
     MSL_EXCHANGE_BYTES = 16,     // widest operand of a SIMD-group operation, per lane
 };
 
-// Where the lanes of one SIMD-group meet: operands in, participants out.
+// Where the lanes of one SIMD-group meet: operands in, participants out. Lane i stores its operand
+// at `in` + i * MSL_EXCHANGE_BYTES, since lanes may wait in operations of different widths; of the
+// operation resolved, operands are packed: lane i reads lane k's at `op` + k * size.
 typedef struct msl_exchange {
     uint32_t mask;      // lanes that take part in the operation being resolved
     uint32_t computed;  // its reduced value is in `result`
