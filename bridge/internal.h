@@ -67,6 +67,14 @@ NSString *fm_string(const char *text, const char *what, fm_error *error);
 
 fm_device *fm_device_retain(fm_device *device);
 
+void fm_set_math_mode(MTLCompileOptions *options, fm_math_mode mode);
+
+/* Adds the masks and alignments of the kernel's arguments to `info`, which has none yet. */
+void fm_reflect(MTLComputePipelineReflection *reflection, fm_pipeline_info *info);
+
+/* How a command buffer ended. Fills `error` unless it completed; `cause` may be nil. */
+fm_status fm_command_buffer_outcome(MTLCommandBufferStatus status, NSError *cause, fm_error *error);
+
 /* ---- one implementation each in apple/ and host/ ------------------------------------------- */
 
 /* The device that `options` (may be NULL) ask for, retained; nil with `error` filled. */

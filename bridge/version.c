@@ -1,0 +1,5 @@
+#include "flashmetal.h"
+
+const char *fm_version(void) {
+    return FM_VERSION;
+}
