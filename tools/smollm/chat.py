@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .errors import UnsupportedModel
+from .errors import UnsupportedModelError
 from .tokenizer import Tokenizer
 
 _TURN_START = "<|im_start|>"
@@ -28,7 +28,7 @@ class ChatTemplate:
     def __init__(self, source: str) -> None:
         found = _DEFAULT_SYSTEM.search(source)
         if found is None:
-            raise UnsupportedModel(
+            raise UnsupportedModelError(
                 "The model's chat template is not ChatML with a default system prompt."
             )
         self.default_system = found.group(1)

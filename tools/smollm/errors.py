@@ -7,7 +7,7 @@ class GenerateError(Exception):
     """Base of every error that the command line reports without a traceback."""
 
 
-class MissingPackage(GenerateError):
+class MissingPackageError(GenerateError):
     """A Python package that the program needs is not installed."""
 
     def __init__(self, package: str) -> None:
@@ -17,17 +17,17 @@ class MissingPackage(GenerateError):
         )
 
 
-class UnsupportedModel(GenerateError):
+class UnsupportedModelError(GenerateError):
     """The model file is not of the kind that this program runs."""
 
 
-class PromptTooLong(GenerateError):
+class PromptTooLongError(GenerateError):
     """Prompt and answer together do not fit the model's context."""
 
 
-class InvalidText(GenerateError):
+class InvalidTextError(GenerateError):
     """Text that has no UTF-8 form, such as stray bytes from the command line."""
 
 
-class CacheOverflow(GenerateError):
+class CacheOverflowError(GenerateError):
     """A key or value is too large for f16."""

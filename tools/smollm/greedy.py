@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +25,23 @@ class Choice(NamedTuple):
         return float(first - second)
 
 
+@dataclass
+class Transcript:
+    """What one run generated, and how long it took."""
+
+    tokens: list[int] = field(default_factory=list)
+    leads: list[float] = field(default_factory=list)
+    prompt_seconds: float = 0.0
+    # The first token comes out of the prompt; each later one is a step of its own.
+    step_seconds: float = 0.0
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Return the rate of the steps after the prompt, or 0 when there was none."""
+        steps = len(self.tokens) - 1
+        return steps / self.step_seconds if steps > 0 else 0.0
+
+
 def generate(model: Model, attention: Attention, prompt: Sequence[int]) -> Iterator[Choice]:
     """Yield the continuation of `prompt`, one `Choice` at a time, past any end-of-turn token.
 
@@ -36,3 +55,40 @@ def generate(model: Model, attention: Attention, prompt: Sequence[int]) -> Itera
         yield choice
         logits = model.forward([choice.token], position, attention)
         position += 1
+
+
+def transcribe(
+    choices: Iterator[Choice],
+    count: int,
+    stop: int | None = None,
+    on_token: Callable[[int], None] | None = None,
+) -> Transcript:
+    """Take at most `count` choices, timing each, and hand every token on as it comes.
+
+    Parameters
+    ----------
+    choices
+        What `generate` yields.
+    count
+        At least 1.
+    stop
+        The token after which to end early; None goes on to `count`.
+    on_token
+        Called outside the timed part.
+    """
+    transcript = Transcript()
+    while len(transcript.tokens) < count:
+        began = time.perf_counter()
+        choice = next(choices)
+        seconds = time.perf_counter() - began
+        if transcript.tokens:
+            transcript.step_seconds += seconds
+        else:
+            transcript.prompt_seconds = seconds
+        transcript.tokens.append(choice.token)
+        transcript.leads.append(choice.lead())
+        if on_token is not None:
+            on_token(choice.token)
+        if choice.token == stop:
+            break
+    return transcript

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .errors import CacheOverflow
+from .errors import CacheOverflowError
 from .gguf_file import ModelConfig
 
 
@@ -38,7 +38,7 @@ class KVCache:
 
         Raises
         ------
-        CacheOverflow
+        CacheOverflowError
             A number is beyond f16's range; it would be an infinity in the cache.
         """
         rows = slice(start, start + len(k))
@@ -47,6 +47,6 @@ class KVCache:
                 self.keys[layer][rows] = k
                 self.values[layer][rows] = v
         except FloatingPointError:
-            raise CacheOverflow(
+            raise CacheOverflowError(
                 f"A key or value of layer {layer} is too large for the f16 cache."
             ) from None

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def rms_norm(x: np.ndarray, weight: np.ndarray, epsilon: float) -> np.ndarray:
-    """Divide each row of x ``[..., n]`` by its root mean square and multiply by `weight` ``[n]``."""
+    """Divide rows of x ``[..., n]`` by their root mean square and multiply by `weight` ``[n]``."""
     mean_square = np.mean(np.square(x), axis=-1, keepdims=True)
     return x / np.sqrt(mean_square + np.float32(epsilon)) * weight
 

@@ -9,7 +9,7 @@ from gguf import TokenType
 from tokenizers import Tokenizer as BPETokenizer
 from tokenizers import models, pre_tokenizers
 
-from .errors import InvalidText, UnsupportedModel
+from .errors import InvalidTextError, UnsupportedModelError
 from .gguf_file import GGUFFile
 
 
@@ -51,13 +51,11 @@ class Tokenizer:
         return len(self._tokens)
 
     def encode(self, text: str) -> list[int]:
-        """Return the tokens of `text`; raise `InvalidText` when it has no UTF-8 form."""
+        """Return the tokens of `text`; raise `InvalidTextError` when it has no UTF-8 form."""
         try:
             text.encode()
-        except UnicodeEncodeError as error:
-            raise InvalidText(
-                f"The text has no UTF-8 form: character {error.start} is a stray byte."
-            ) from None
+        except UnicodeEncodeError:
+            raise InvalidTextError("The text holds a stray byte that is not UTF-8.") from None
         return self._bpe.encode(text).ids
 
     def special(self, name: str) -> int:
@@ -65,7 +63,7 @@ class Tokenizer:
         try:
             return self._special[name]
         except KeyError:
-            raise UnsupportedModel(f"The vocabulary has no special token {name}.") from None
+            raise UnsupportedModelError(f"The vocabulary has no special token {name}.") from None
 
     def token_bytes(self, token: int) -> bytes:
         """Return the UTF-8 bytes that a token stands for; special tokens stand for none."""
@@ -111,7 +109,7 @@ def _build_bpe(file: GGUFFile, tokens: list[str]) -> BPETokenizer:
     kind = file.value("tokenizer.ggml.model")
     words = file.value("tokenizer.ggml.pre")
     if kind != "gpt2" or words not in _WORD_SPLITTERS:
-        raise UnsupportedModel(
+        raise UnsupportedModelError(
             f"The model's tokenizer is {kind} with {words} words; "
             f"this program knows gpt2 with {' or '.join(_WORD_SPLITTERS)}."
         )

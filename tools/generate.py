@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Let SmolLM2 answer a prompt, its attention computed by flashmetal."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smollm.errors import GenerateError, MissingPackageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from smollm.attention import Attention
+    from smollm.gguf_file import ModelConfig
+    from smollm.report import Report
+
+DEFAULT_PROMPT = "What is the capital of France?"
+CHECKED_TOKENS = 64
+NEEDED_PACKAGES = {"numpy", "gguf", "tokenizers", "flashmetal"}
+
+STATUS_FAILED = 1
+STATUS_REFUSED = 2
+STATUS_INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    options = _parse(arguments)
+    # A terminal that lacks a character shows another in its place; the answer goes on.
+    sys.stdout.reconfigure(errors="replace")
+    try:
+        return _answer(options)
+    except ModuleNotFoundError as error:
+        if error.name not in NEEDED_PACKAGES:
+            raise
+        return _refuse(MissingPackageError(error.name))
+    except GenerateError as error:
+        return _refuse(error)
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return STATUS_INTERRUPTED
+    except BrokenPipeError:
+        # The reader left; the flush at exit must not meet the closed pipe again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return STATUS_FAILED
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="generate.py", description=__doc__)
+    parser.add_argument("prompt", nargs="?", default=DEFAULT_PROMPT, help="default: %(default)r")
+    parser.add_argument("--system", metavar="TEXT", help="system prompt; default: the model's own")
+    parser.add_argument(
+        "--max-tokens", type=_positive, default=256, metavar="N", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="generate again with NumPy attention and compare the tokens: at least "
+        f"{CHECKED_TOKENS}, past the answer's end if need be; status 1 when they differ",
+    )
+    parser.add_argument(
+        "--attention",
+        choices=("flashmetal", "numpy"),
+        default="flashmetal",
+        help="what computes attention; default: %(default)s",
+    )
+    parser.add_argument(
+        "--engine", choices=("auto", "native", "simt"), help="engine of flashmetal's host device"
+    )
+    parser.add_argument("--model", type=Path, metavar="FILE", help="another GGUF file")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of streaming text"
+    )
+    return parser.parse_args(arguments)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
+    return number
+
+
+def _answer(options: argparse.Namespace) -> int:
+    from smollm.answer import Answer
+    from smollm.assistant import Assistant
+    from smollm.greedy import generate, transcribe
+    from smollm.measured_attention import MeasuredAttention
+    from smollm.report import Report
+
+    # Before the model, so that a missing package or device is told at once.
+    open_attention = _attention_opener(options)
+    began = time.perf_counter()
+    assistant = Assistant(options.model)
+    load_seconds = time.perf_counter() - began
+
+    count = max(options.max_tokens, CHECKED_TOKENS) if options.check else options.max_tokens
+    prompt = assistant.encode(options.prompt, count, options.system)
+    attention = MeasuredAttention(open_attention(assistant.model.config, len(prompt) + count))
+
+    answer = Answer(assistant.tokenizer, _discard if options.json else _stream)
+    transcript = transcribe(
+        generate(assistant.model, attention, prompt),
+        count,
+        stop=None if options.check else assistant.tokenizer.end_of_turn,
+        on_token=answer.push,
+    )
+    answer.finish()
+    report = Report.of(options.attention, len(prompt), load_seconds, transcript, attention)
+    if not options.json:
+        print("\n", *report.lines(), sep="\n")
+
+    difference = None
+    if options.check:
+        difference = assistant.first_difference(transcript, assistant.reference(prompt, count))
+    if options.json:
+        _print_json(answer.text, report, options.check, difference)
+    elif options.check:
+        print(difference or f"check: {count} tokens equal those of NumPy attention")
+    return STATUS_FAILED if difference else 0
+
+
+def _attention_opener(options: argparse.Namespace) -> Callable[[ModelConfig, int], Attention]:
+    if options.attention == "numpy":
+        from smollm.attention import NumpyAttention
+
+        return NumpyAttention
+    from smollm.flashmetal_attention import FlashmetalAttention, open_device
+
+    return functools.partial(FlashmetalAttention, device=open_device(options.engine))
+
+
+def _stream(piece: str) -> None:
+    print(piece, end="", flush=True)
+
+
+def _discard(piece: str) -> None:
+    pass
+
+
+def _print_json(text: str, report: Report, checked: bool, difference: str | None) -> None:
+    document: dict[str, object] = {"text": text, **report.as_json()}
+    if checked:
+        document |= {"check_passed": difference is None, "first_difference": difference}
+    print(json.dumps(document))
+
+
+def _refuse(error: GenerateError) -> int:
+    print(f"generate.py: {error}", file=sys.stderr)
+    return STATUS_REFUSED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
