@@ -17,9 +17,12 @@ cdef class Allocation:
     cdef fm_buffer *handle       # owned
     cdef char *base              # contents of the MTLBuffer
     cdef size_t length           # bytes of the MTLBuffer
+    cdef size_t begin            # offset of its first own byte: wrapped pages hold others' data
+    cdef size_t end              # offset past its last own byte
     cdef Device device           # kept alive
-    cdef bint read_only          # wrapped from read-only memory
-    cdef bint copied             # made by wrap(copy=...): refused as an output
+    cdef bint copied             # a snapshot made by wrap: refused as an output
+    cdef void *newer             # neighbours among the live allocations; borrowed
+    cdef void *older
     cdef object __weakref__
 
 
@@ -29,9 +32,26 @@ cdef class Buffer:
     cdef size_t offset           # of the first byte, in the allocation
     cdef size_t data_length      # logical bytes of this handle
     cdef DTypeCode dtype_code
+    cdef bint is_read_only       # read-only memory or a copy: refused as an output
     cdef tuple dimensions
     cdef object __weakref__
 
 
+cdef class BufferWithOffset:
+    # A place in an allocation, whatever the handle's own offset.
+    cdef readonly Buffer buffer  # kept alive
+    cdef readonly size_t offset  # in the allocation, less than its length
+
+
 cdef size_t dtype_size(DTypeCode code) noexcept nogil
 cdef str dtype_name(DTypeCode code)
+cdef DTypeCode dtype_code(object dtype) except *
+# A new handle on part of an allocation; the caller has checked the bounds.
+cdef Buffer new_handle(Allocation allocation, size_t offset, size_t data_length, DTypeCode code,
+                       tuple dimensions, bint read_only)
+# Zero-filled memory of its own for `size` > 0 bytes.
+cdef Allocation allocate(Device device, size_t size)
+# The newest live allocation of an equal device that owns all of these bytes, or None.
+cdef Allocation find_live(Device device, const char *first, size_t size)
+# Enters a finished allocation among the live ones.
+cdef void enter_live(Allocation allocation) noexcept

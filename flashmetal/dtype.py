@@ -1,0 +1,136 @@
+"""Element types: their names and sizes, and what NumPy and the buffer protocol call them."""
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from flashmetal.errors import UnsupportedDtype
+
+__all__ = ["DTYPES", "DType", "name_of", "name_of_format", "numpy_dtype"]
+
+NATIVE_ORDER = {"little": "<", "big": ">"}[sys.byteorder]
+
+
+class DType(NamedTuple):
+    """An element type."""
+
+    name: str
+    size: int
+    """Bytes of one element."""
+    numpy_name: str
+    format: str
+    """Of the buffer protocol, which has none for bf16."""
+
+
+DTYPES = {
+    dtype.name: dtype
+    for dtype in (
+        DType("f32", 4, "float32", "f"),
+        DType("f16", 2, "float16", "e"),
+        DType("bf16", 2, "bfloat16", "H"),
+        DType("u8", 1, "uint8", "B"),
+        DType("u16", 2, "uint16", "H"),
+        DType("u32", 4, "uint32", "I"),
+        DType("i32", 4, "int32", "i"),
+    )
+}
+
+NAME_OF_NUMPY = {dtype.numpy_name: dtype.name for dtype in DTYPES.values()}
+
+# C's long is 4 bytes on some systems; a bytes object's characters are bytes.
+NAME_OF_FORMAT = {
+    ("f", 4): "f32",
+    ("e", 2): "f16",
+    ("B", 1): "u8",
+    ("c", 1): "u8",
+    ("H", 2): "u16",
+    ("I", 4): "u32",
+    ("L", 4): "u32",
+    ("i", 4): "i32",
+    ("l", 4): "i32",
+}
+
+CONVERT = (
+    f"flashmetal has {' '.join(DTYPES)}: convert with astype, e.g. array.astype('float32'), "
+    "which copies"
+)
+SWAP_BYTES = (
+    "its byte order is not this machine's: convert with "
+    "array.astype(array.dtype.newbyteorder('=')), which copies, or swap in place with "
+    "array.byteswap(inplace=True) and view the result in native order"
+)
+PICK_FIELD = (
+    "a structured type has no kernel type: take one field and convert it with astype, "
+    "e.g. array['field'].astype('float32')"
+)
+NO_BFLOAT16 = "NumPy has it through the package ml_dtypes: pip install ml_dtypes"
+
+
+def name_of(dtype):
+    """Name the element type that a dtype argument means.
+
+    Parameters
+    ----------
+    dtype : str or NumPy dtype
+        One of the names f32, f16, bf16, u8, u16, u32, i32, or anything that `numpy.dtype` takes.
+        Where the two differ ("u8", "f16"), it is flashmetal's name.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    UnsupportedDtype
+        No element type of this kind or byte order.
+    """
+    if isinstance(dtype, str) and dtype in DTYPES:
+        return str(dtype)
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        raise UnsupportedDtype(str(dtype), CONVERT) from None
+    if found.fields is not None:
+        raise UnsupportedDtype(str(found), PICK_FIELD)
+    if found.name not in NAME_OF_NUMPY:
+        raise UnsupportedDtype(found.name, CONVERT)
+    if not found.isnative:
+        raise UnsupportedDtype(found.str, SWAP_BYTES)
+    return NAME_OF_NUMPY[found.name]
+
+
+def name_of_format(text, size):
+    """Name the element type of a buffer-protocol format and its item size in bytes.
+
+    Raises
+    ------
+    UnsupportedDtype
+        No element type of this kind or byte order.
+    """
+    order, code = (text[0], text[1:]) if text[:1] in tuple("@=<>!") else ("@", text)
+    if code.startswith("T{"):
+        raise UnsupportedDtype(text, PICK_FIELD)
+    name = NAME_OF_FORMAT.get((code, size))
+    if name is None:
+        raise UnsupportedDtype(text, CONVERT)
+    if size > 1 and order not in ("@", "=", NATIVE_ORDER):
+        raise UnsupportedDtype(text, SWAP_BYTES)
+    return name
+
+
+def numpy_dtype(name):
+    """Give the NumPy dtype of an element type.
+
+    Raises
+    ------
+    UnsupportedDtype
+        bf16 without the package ml_dtypes.
+    """
+    if name != "bf16":
+        return np.dtype(DTYPES[name].numpy_name)
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise UnsupportedDtype(name, NO_BFLOAT16) from None
+    return np.dtype(ml_dtypes.bfloat16)
