@@ -59,12 +59,13 @@ fm_status fm_buffer_wrap(fm_device *device, void *memory, size_t length, fm_rele
     fm_buffer *buffer = fm_allocate(sizeof *buffer, error);
     if (!buffer) return FM_ALLOCATION_FAILED;
     @autoreleasepool {
+        void (^deallocator)(void *, NSUInteger) = ^(void *pointer, NSUInteger bytes) {
+            release(pointer, bytes, context);
+        };
         id<MTLBuffer> metal = [device->metal newBufferWithBytesNoCopy:memory
                                                                length:length
                                                               options:MTLResourceStorageModeShared
-                                                          deallocator:release ? ^(void *pointer, NSUInteger bytes) {
-            release(pointer, bytes, context);
-        } : nil];
+                                                          deallocator:release ? deallocator : nil];
         return adopt(buffer, metal, length, out, error);
     }
 }

@@ -22,16 +22,29 @@ void fm_set_math_mode(MTLCompileOptions *options, fm_math_mode mode) {
         options.fastMathEnabled = mode == FM_MATH_FAST;
 }
 
-/* Autoreleased; nil with `error` filled when a name or value is not UTF-8. */
-static NSDictionary *macro_dictionary(const fm_macro *macros, size_t count, fm_error *error) {
-    NSMutableDictionary *dictionary = [NSMutableDictionary dictionary];
+/* Fills `names` and `values`, which are autoreleased. */
+static fm_status convert_macros(const fm_macro *macros, size_t count, NSString **names,
+                                NSString **values, fm_error *error) {
     for (size_t i = 0; i < count; i++) {
-        NSString *name = fm_string(macros[i].name, "the name of a macro", error);
-        NSString *value = name ? fm_string(macros[i].value, "the value of a macro", error) : nil;
-        if (!value) return nil;
-        [dictionary setObject:value forKey:name];
+        names[i] = fm_string(macros[i].name, "the name of a macro", error);
+        values[i] = names[i] ? fm_string(macros[i].value, "the value of a macro", error) : nil;
+        if (!values[i]) return FM_INVALID_ARGUMENT;
     }
-    return dictionary;
+    return FM_OK;
+}
+
+static fm_status set_macros(MTLCompileOptions *options, const fm_macro *macros, size_t count,
+                            fm_error *error) {
+    if (!count) return FM_OK;
+    NSString **strings = fm_allocate(2 * count * sizeof *strings, error);
+    if (!strings) return FM_ALLOCATION_FAILED;
+    fm_status status = convert_macros(macros, count, strings, strings + count, error);
+    if (status == FM_OK)
+        options.preprocessorMacros = [NSDictionary dictionaryWithObjects:strings + count
+                                                                 forKeys:strings
+                                                                   count:count];
+    free(strings);
+    return status;
 }
 
 static fm_status compile(fm_library *library, fm_device *device, NSString *source,
@@ -40,11 +53,8 @@ static fm_status compile(fm_library *library, fm_device *device, NSString *sourc
     fm_set_math_mode(metal, options->math_mode);
     if (options->language_version)
         metal.languageVersion = (MTLLanguageVersion)options->language_version;
-    if (options->macro_count) {
-        NSDictionary *macros = macro_dictionary(options->macros, options->macro_count, error);
-        if (!macros) return FM_INVALID_ARGUMENT;
-        metal.preprocessorMacros = macros;
-    }
+    fm_status status = set_macros(metal, options->macros, options->macro_count, error);
+    if (status != FM_OK) return status;
     NSError *cause = nil; /* warnings come here, too: only a nil library is a failure */
     library->metal = [device->metal newLibraryWithSource:source options:metal error:&cause];
     if (library->metal) return FM_OK;

@@ -1,47 +1,42 @@
 /* What a kernel's arguments are: Metal's reflection as the masks of fm_pipeline_info. */
 #import "internal.h"
 
-/* Buffers and threadgroup memory have index spaces of their own. */
-static void add_buffer(fm_pipeline_info *info, NSUInteger index, bool used, bool writable,
-                       NSUInteger alignment) {
-    if (index >= FM_MAX_BUFFERS) return;
-    uint32_t bit = UINT32_C(1) << index;
+/* Before macOS 13 the list had another name, and its objects were `active` where they are `used`
+ * now; the rest of them answers to the same messages. */
+@protocol FMOlderReflection
+- (NSArray *)arguments;
+@end
+
+@protocol FMOlderBinding
+- (BOOL)isActive;
+@end
+
+static NSArray *bindings_of(MTLComputePipelineReflection *reflection) {
+    if ([reflection respondsToSelector:@selector(bindings)]) return reflection.bindings;
+    return [(id<FMOlderReflection>)reflection arguments];
+}
+
+static bool is_used(id<MTLBinding> binding) {
+    if ([binding respondsToSelector:@selector(isUsed)]) return binding.used;
+    return [(id<FMOlderBinding>)binding isActive];
+}
+
+static void add_buffer(fm_pipeline_info *info, id<MTLBufferBinding> binding) {
+    uint32_t bit = UINT32_C(1) << binding.index;
     info->declared |= bit;
-    if (used) info->used |= bit;
-    if (writable) info->writable |= bit;
-    info->alignment[index] = (uint32_t)alignment;
-}
-
-static void add_threadgroup_memory(fm_pipeline_info *info, NSUInteger index) {
-    if (index < FM_MAX_BUFFERS) info->threadgroup_declared |= UINT32_C(1) << index;
-}
-
-static void add_bindings(NSArray *bindings, fm_pipeline_info *info) {
-    for (NSUInteger i = 0; i < bindings.count; i++) {
-        id<MTLBinding> binding = [bindings objectAtIndex:i];
-        if (binding.type == MTLBindingTypeBuffer)
-            add_buffer(info, binding.index, binding.used,
-                       binding.access != MTLBindingAccessReadOnly,
-                       ((id<MTLBufferBinding>)binding).bufferAlignment);
-        else if (binding.type == MTLBindingTypeThreadgroupMemory)
-            add_threadgroup_memory(info, binding.index);
-    }
-}
-
-static void add_arguments(NSArray *arguments, fm_pipeline_info *info) {
-    for (NSUInteger i = 0; i < arguments.count; i++) {
-        MTLArgument *argument = [arguments objectAtIndex:i];
-        if (argument.type == MTLArgumentTypeBuffer)
-            add_buffer(info, argument.index, argument.active,
-                       argument.access != MTLArgumentAccessReadOnly, argument.bufferAlignment);
-        else if (argument.type == MTLArgumentTypeThreadgroupMemory)
-            add_threadgroup_memory(info, argument.index);
-    }
+    if (is_used(binding)) info->used |= bit;
+    if (binding.access != MTLBindingAccessReadOnly) info->writable |= bit;
+    info->alignment[binding.index] = (uint32_t)binding.bufferAlignment;
 }
 
 void fm_reflect(MTLComputePipelineReflection *reflection, fm_pipeline_info *info) {
-    if ([reflection respondsToSelector:@selector(bindings)])
-        add_bindings(reflection.bindings, info);
-    else
-        add_arguments(reflection.arguments, info);
+    NSArray *bindings = bindings_of(reflection);
+    for (NSUInteger i = 0; i < bindings.count; i++) {
+        id<MTLBinding> binding = [bindings objectAtIndex:i];
+        if (binding.index >= FM_MAX_BUFFERS) continue;
+        if (binding.type == MTLBindingTypeBuffer)
+            add_buffer(info, (id<MTLBufferBinding>)binding);
+        else if (binding.type == MTLBindingTypeThreadgroupMemory)
+            info->threadgroup_declared |= UINT32_C(1) << binding.index;
+    }
 }

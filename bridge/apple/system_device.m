@@ -32,18 +32,11 @@ id<MTLDevice> fm_system_device(const fm_device_options *options, fm_error *error
 
 /* The newest Metal Shading Language of this system, major << 16 | minor. */
 static uint32_t language_version(void) {
-    static const struct {
-        NSInteger macos;
-        uint32_t major, minor;
-    } NEWEST[] = {
-        {16, 4, 0}, /* macOS 26 calls itself 16 to programs built for older systems */
-        {15, 3, 2}, {14, 3, 1}, {13, 3, 0}, {0, 2, 4},
-    };
-    NSInteger macos = [[NSProcessInfo processInfo] operatingSystemVersion].majorVersion;
-    size_t i = 0;
-    while (macos < NEWEST[i].macos)
-        i++;
-    return NEWEST[i].major << 16 | NEWEST[i].minor;
+    if (@available(macOS 26.0, *)) return 4 << 16;
+    if (@available(macOS 15.0, *)) return 3 << 16 | 2;
+    if (@available(macOS 14.0, *)) return 3 << 16 | 1;
+    if (@available(macOS 13.0, *)) return 3 << 16;
+    return 2 << 16 | 4;
 }
 
 void fm_system_device_describe(id<MTLDevice> device, fm_device_info *out) {
