@@ -158,7 +158,7 @@ class TestChatTemplate:
         turns = [f"system\n{system}", f"\nuser\n{FRANCE}", "\nassistant\n"]
         assert assistant.tokenizer.decode(tokens) == "".join(turns)
         assert [token for token in tokens if token < 3] == [1, 2, 1, 2, 1]
-        # What the model's publisher gives for the beginning and the end of this conversation.
+        # Pinned, so that another word splitting or order of merges shows.
         assert tokens[:8] == [1, 9690, 198, 2683, 359, 253, 5356, 5646]
         assert tokens[-6:] == [2, 198, 1, 520, 9531, 198]
 
