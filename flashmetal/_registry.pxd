@@ -1,21 +1,37 @@
-from flashmetal._bridge cimport fm_pipeline, fm_pipeline_info
 from flashmetal._device cimport Device
+from flashmetal._library cimport Library
+from flashmetal._pipeline cimport Pipeline
 
 
-cdef class Pipeline:
-    cdef fm_pipeline *handle              # owned
-    cdef const fm_pipeline_info *info     # inside the handle
-    cdef readonly str name                # base name, as registered
-    cdef readonly Device device           # kept alive
+cdef class Program:
+    # A source text with its options; all names registered with them share it and its library.
     cdef object __weakref__
+    cdef readonly tuple key               # (SHA-256 of the text, options)
+    cdef bytes text                       # UTF-8
+    cdef object options                   # CompileOptions
+    cdef object library                   # Once of a Library
+
+    cdef Library get_library(self, Device device, str name)
+
+
+cdef class RegisteredKernel:
+    # What a name stands for until another text or other options are registered under it.
+    cdef Program program
+    cdef dict pipelines                   # normalised constants -> Once of a Pipeline
+    cdef Pipeline plain                   # the one without constants, or None
+    cdef object available                 # verdict of probe_optional_pipeline, or None
+    cdef object probe_lock
 
 
 cdef class KernelRegistry:
     cdef readonly Device device           # kept alive
-    cdef dict sources                     # name -> registered source
-    cdef dict pipelines                   # (name, constants) -> Pipeline
-    cdef dict probes                      # name -> bool: verdicts of probe_optional_pipeline
-    cdef object lock
+    cdef dict kernels                     # name -> RegisteredKernel
+    cdef object programs                  # Program.key -> Program, as long as a name uses it
+    cdef object lock                      # of programs
     cdef object __weakref__
 
+    # The pipeline without constants, compiled if need be.
     cdef Pipeline find_pipeline(self, str name)
+    cdef RegisteredKernel find_kernel(self, str name)
+    cdef Pipeline make_once(self, RegisteredKernel kernel, str name, tuple constants)
+    cdef int check_device(self, Device device) except -1

@@ -1,0 +1,336 @@
+"""CommandEncoder: one command buffer, encoded, committed and waited for."""
+
+from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.string cimport memset
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
+
+from flashmetal._bridge cimport (
+    FM_ENCODER_COMMITTED, FM_ENCODER_COMPLETED, FM_ENCODER_OPEN, FM_TIMED_OUT, check,
+    check_not_forked, encoder_barrier, encoder_begin, encoder_commit, encoder_create,
+    encoder_dispatch, encoder_get_gpu_time, encoder_get_state, encoder_has_begun, encoder_release,
+    encoder_wait, fm_dispatch, fm_encoder, fm_encoder_state, fm_error, fm_status,
+)
+from flashmetal._device cimport Device
+from flashmetal._dispatch cimport Launch, clear_launch, fill_launch
+from flashmetal._pipeline cimport Pipeline
+
+from flashmetal.errors import InvalidArgument, InvalidState, WaitTimeout
+
+__all__ = ["CommandEncoder"]
+
+cdef enum:
+    # A wait looks for Ctrl-C this often.
+    SLICE_NS = 20_000_000
+    SECOND_NS = 1_000_000_000
+
+
+cdef class CommandEncoder:
+    """Encodes dispatches into one command buffer, made with the first of them.
+
+    ``Device.encoder()`` makes encoders. Nothing is ordered between two dispatches unless a
+    `memory_barrier` stands between them. As a context manager it commits and waits on leaving, and
+    discards what was encoded when the block raises.
+
+    One thread at a time may encode and commit; any number may wait.
+
+    Parameters
+    ----------
+    device
+        Where the work runs.
+    label : str, optional
+        Names the work in errors and in Metal's tools.
+
+    Attributes
+    ----------
+    device : Device
+        Where the work runs.
+    dispatch_count, barrier_count : int
+        What was encoded so far.
+    """
+
+    def __cinit__(self, Device device not None, str label=None):
+        cdef fm_error error
+        if label is not None and "\0" in label:
+            raise InvalidArgument(f"a label has no NUL characters, got {label!r}")
+        check_not_forked()
+        memset(&error, 0, sizeof(error))
+        check(encoder_create(device.handle, &self.handle, &error), &error, NULL)
+        self.device = device
+        self.label_bytes = None if label is None else label.encode()
+
+    def __dealloc__(self):
+        with nogil:
+            encoder_release(self.handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if kind is None:
+            self.commit_and_wait()
+        elif self.state == "open":
+            self.discard()
+
+    def __repr__(self):
+        return (
+            f"<flashmetal.CommandEncoder {display_name(self)} {self.state}, "
+            f"{self.dispatch_count} dispatches on {self.device.name}>"
+        )
+
+    def dispatch(self, Pipeline pipeline not None, args, threadgroups, threads_per_threadgroup,
+                 threadgroup_memory=None):
+        """Encode a kernel over a number of threadgroups.
+
+        Parameters
+        ----------
+        pipeline
+            The kernel.
+        args : dict
+            By binding index: a Buffer, ``(Buffer, offset)`` in bytes from the handle's first byte,
+            a BufferWithOffset, or up to 4,096 bytes that are copied at once.
+        threadgroups, threads_per_threadgroup
+            One to three dimensions: an int or a tuple.
+        threadgroup_memory : dict, optional
+            Bytes by threadgroup index, multiples of 16.
+
+        Raises
+        ------
+        InvalidArgument
+            Naming the kernel, before anything is encoded: what Metal would not take, an argument
+            that is missing or that the kernel does not declare, read-only memory where it writes.
+        InvalidState
+            When the encoder is committed, discarded or in use by another thread, or when too many
+            encoders are uncommitted.
+        """
+        encode_checked(self, pipeline, args, threadgroups, threads_per_threadgroup,
+                       threadgroup_memory, False)
+
+    def dispatch_threads(self, Pipeline pipeline not None, args, threads, threads_per_threadgroup,
+                         threadgroup_memory=None):
+        """Encode a kernel over an exact number of threads; the last threadgroups may be smaller.
+
+        As `dispatch`, with `threads` in place of `threadgroups`.
+        """
+        encode_checked(self, pipeline, args, threads, threads_per_threadgroup, threadgroup_memory,
+                       True)
+
+    cdef int encode(self, const fm_dispatch *dispatch) except -1:
+        cdef fm_error error
+        if not encoder_has_begun(self.handle):
+            begin(self)
+        memset(&error, 0, sizeof(error))
+        check(encoder_dispatch(self.handle, dispatch, &error), &error, label_text(self))
+        self.dispatch_count += 1
+        return 0
+
+    def memory_barrier(self):
+        """Let what comes after see what the dispatches before have written.
+
+        Does nothing before the first dispatch.
+        """
+        cdef fm_error error
+        self.enter()
+        try:
+            if encoder_has_begun(self.handle):
+                memset(&error, 0, sizeof(error))
+                check(encoder_barrier(self.handle, &error), &error, label_text(self))
+                self.barrier_count += 1
+        finally:
+            self.leave()
+
+    def commit(self):
+        """Hand the command buffer to the device. Does not wait.
+
+        Raises
+        ------
+        InvalidState
+            When the encoder is committed already, discarded or in use by another thread.
+        """
+        cdef fm_error error
+        cdef const char *label = label_text(self)
+        self.enter()
+        try:
+            if not encoder_has_begun(self.handle):
+                begin(self)
+            memset(&error, 0, sizeof(error))
+            with nogil:
+                check(encoder_commit(self.handle, &error), &error, label)
+        finally:
+            self.leave()
+
+    def wait(self, timeout=None):
+        """Wait for the committed work, without the GIL; Ctrl-C interrupts it.
+
+        May be called again, and by several threads.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; for ever when None.
+
+        Raises
+        ------
+        WaitTimeout
+            When the work is still in flight after `timeout`.
+        CommandBufferError
+            When the command buffer ended with an error; every wait raises it.
+        InvalidState
+            Before commit.
+        """
+        cdef fm_status status
+        cdef fm_error error
+        cdef int64_t duration = timeout_ns(timeout)
+        cdef int64_t deadline = monotonic_ns() + duration
+        if require_state(self) == FM_ENCODER_OPEN:
+            raise InvalidState(f"{display_name(self)} is waited for before it is committed")
+        memset(&error, 0, sizeof(error))
+        while True:
+            status = wait_slice(self.handle, min(SLICE_NS, duration), &error)
+            if status != FM_TIMED_OUT:
+                break
+            PyErr_CheckSignals()
+            duration = deadline - monotonic_ns()
+            if duration <= 0:
+                raise WaitTimeout(float(timeout))
+        check(status, &error, label_text(self))
+
+    def commit_and_wait(self, timeout=None):
+        """Commit unless that is done, then `wait`."""
+        timeout_ns(timeout)
+        if require_state(self) == FM_ENCODER_OPEN:
+            self.commit()
+        self.wait(timeout)
+
+    def discard(self):
+        """Throw away what was encoded and not committed.
+
+        Raises
+        ------
+        InvalidState
+            When the encoder is committed, discarded or in use by another thread.
+        """
+        self.enter()
+        self.leave()
+        handle = self.handle
+        self.handle = NULL
+        with nogil:
+            encoder_release(handle)
+
+    def gpu_time(self):
+        """Return how long the device worked on the command buffer, in seconds.
+
+        Raises
+        ------
+        InvalidState
+            Before completion.
+        """
+        cdef double start = 0
+        cdef double end = 0
+        if require_state(self) in (FM_ENCODER_OPEN, FM_ENCODER_COMMITTED):
+            raise InvalidState(f"{display_name(self)} is not completed: wait for it first")
+        encoder_get_gpu_time(self.handle, &start, &end)
+        return end - start
+
+    @property
+    def label(self):
+        """What names the work, or None."""
+        return None if self.label_bytes is None else self.label_bytes.decode()
+
+    @property
+    def state(self):
+        """One of "open", "committed", "completed", "failed" and "discarded"."""
+        if self.handle is NULL:
+            return "discarded"
+        return ("open", "committed", "completed", "failed")[<int>encoder_get_state(self.handle)]
+
+    @property
+    def command_buffer_count(self):
+        """Command buffers made: 1 from the first dispatch, or commit, on."""
+        return int(self.handle is not NULL and encoder_has_begun(self.handle))
+
+    cdef int enter(self) except -1:
+        check_not_forked()
+        if self.busy:
+            raise InvalidState(f"{display_name(self)} is in use by another thread")
+        if require_state(self) != FM_ENCODER_OPEN:
+            raise InvalidState(f"{display_name(self)} is committed already: device.encoder() makes a new one")
+        self.busy = True
+        return 0
+
+    cdef void leave(self) noexcept:
+        self.busy = False
+
+
+cdef int encode_checked(CommandEncoder encoder, Pipeline pipeline, object args, object grid,
+                        object threads_per_threadgroup, object threadgroup_memory,
+                        bint exact_threads) except -1:
+    cdef Launch launch
+    launch.view_count = 0
+    launch.held_count = 0
+    encoder.enter()
+    try:
+        fill_launch(&launch, encoder.device, pipeline, args, grid, threads_per_threadgroup,
+                    threadgroup_memory, exact_threads)
+        encoder.encode(&launch.dispatch)
+    finally:
+        clear_launch(&launch)
+        encoder.leave()
+    return 0
+
+
+cdef int begin(CommandEncoder encoder) except -1:
+    # Waits while the queue is full: without the GIL, so that others can commit.
+    cdef fm_error error
+    cdef fm_encoder *handle = encoder.handle
+    cdef const char *label = label_text(encoder)
+    memset(&error, 0, sizeof(error))
+    with nogil:
+        check(encoder_begin(handle, label, &error), &error, label)
+    return 0
+
+
+cdef fm_encoder_state require_state(CommandEncoder encoder) except? FM_ENCODER_OPEN:
+    if encoder.handle is NULL:
+        raise InvalidState(
+            f"{display_name(encoder)} is discarded: device.encoder() makes a new one"
+        )
+    return encoder_get_state(encoder.handle)
+
+
+cdef str display_name(CommandEncoder encoder):
+    return "the encoder" if encoder.label_bytes is None else f"encoder {encoder.label!r}"
+
+
+cdef const char *label_text(CommandEncoder encoder) noexcept:
+    return NULL if encoder.label_bytes is None else PyBytes_AS_STRING(encoder.label_bytes)
+
+
+cdef fm_status wait_slice(fm_encoder *handle, int64_t duration, fm_error *error) noexcept:
+    cdef fm_status status
+    with nogil:
+        status = encoder_wait(handle, duration, error)
+    return status
+
+
+cdef int64_t monotonic_ns() noexcept nogil:
+    cdef timespec now
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return now.tv_sec * <int64_t>SECOND_NS + now.tv_nsec
+
+
+cdef int64_t timeout_ns(object timeout) except -1:
+    # For ever is half the range, so that a clock's reading can be added.
+    cdef int64_t for_ever = INT64_MAX // 2
+    cdef double seconds = -1
+    if timeout is None:
+        return for_ever
+    try:
+        seconds = timeout
+    except (TypeError, OverflowError):
+        pass
+    # Written so that NaN fails it, too.
+    if not seconds >= 0:
+        raise InvalidArgument(f"timeout must be None or seconds from 0 on, got {timeout!r}")
+    return min(for_ever, <int64_t>min(seconds * SECOND_NS, <double>for_ever))

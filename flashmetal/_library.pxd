@@ -1,0 +1,11 @@
+from flashmetal._bridge cimport fm_library
+from flashmetal._device cimport Device
+
+
+cdef class Library:
+    cdef fm_library *handle               # owned
+    cdef Device device                    # kept alive
+
+
+cdef Library compile_library(Device device, str name, bytes source, object options)
+cdef Library open_library(Device device, str name, str path)

@@ -1,0 +1,201 @@
+"""FlashAttentionParams: the parameter struct of decode attention, held as the kernel's words."""
+
+cimport cython
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.math cimport isfinite, sqrt
+from libc.stdint cimport UINT32_MAX, uint32_t
+from libc.string cimport memcmp, memcpy
+
+from flashmetal._integer cimport to_integer
+
+from flashmetal.errors import InvalidArgument
+
+__all__ = ["FlashAttentionParams"]
+
+cdef str SUBJECT = "flash_attention"
+
+# Where each field is in the struct; the last two words stay zero.
+cdef enum:
+    N_HEADS = 0
+    N_KV_HEADS = 1
+    HEAD_DIM = 2
+    KV_DIM = 3
+    SEQ_LEN = 4
+    SCALE_BITS = 5
+
+
+@cython.final
+cdef class FlashAttentionParams:
+    """Shapes of one decode-attention dispatch.
+
+    The head counts and head_dim are fixed; `seq_len` and `scale` may be set again, so that a decode
+    loop keeps one object.
+
+    Parameters
+    ----------
+    n_heads
+        Query heads.
+    n_kv_heads
+        Heads of the K/V cache; divides `n_heads`.
+    head_dim
+        Elements of a head.
+    seq_len
+        Rows of the cache to attend to.
+    scale
+        Factor of q·k, rounded to f32; 1/√head_dim when None.
+
+    Raises
+    ------
+    InvalidArgument
+        When an integer, or `kv_dim`, does not fit 32 unsigned bits, or the scale a finite f32.
+    """
+
+    def __init__(self, n_heads, n_kv_heads, head_dim, seq_len, scale=None):
+        self.words[N_HEADS] = to_u32(n_heads, "n_heads")
+        self.words[N_KV_HEADS] = to_u32(n_kv_heads, "n_kv_heads")
+        self.words[HEAD_DIM] = to_u32(head_dim, "head_dim")
+        self.words[KV_DIM] = to_u32(
+            int(self.words[N_KV_HEADS]) * int(self.words[HEAD_DIM]), "kv_dim"
+        )
+        self.words[SEQ_LEN] = to_u32(seq_len, "seq_len")
+        self.words[SCALE_BITS] = (
+            default_scale_bits(self.words[HEAD_DIM]) if scale is None else to_scale_bits(scale)
+        )
+
+    def __eq__(self, other):
+        if not isinstance(other, FlashAttentionParams):
+            return NotImplemented
+        cdef FlashAttentionParams theirs = other
+        return memcmp(self.words, theirs.words, sizeof(self.words)) == 0
+
+    # Mutable, so not hashable.
+    __hash__ = None
+
+    def __repr__(self):
+        # Nine digits tell every f32 from its neighbours.
+        return (
+            f"FlashAttentionParams(n_heads={self.n_heads}, n_kv_heads={self.n_kv_heads}, "
+            f"head_dim={self.head_dim}, seq_len={self.seq_len}, scale={self.scale:.9g})"
+        )
+
+    def __reduce__(self):
+        # The default scale of an empty head is infinite, which nobody may pass.
+        scale = self.scale if self.words[HEAD_DIM] else None
+        return FlashAttentionParams, (
+            self.n_heads, self.n_kv_heads, self.head_dim, self.seq_len, scale
+        )
+
+    def pack(self):
+        """Return the struct as the kernel reads it.
+
+        Returns
+        -------
+        bytes
+            32 bytes: eight little-endian words.
+        """
+        return PyBytes_FromStringAndSize(<const char *>self.words, sizeof(self.words))
+
+    def pack_into(self, buffer, offset=0):
+        """Write the struct into memory that is already there.
+
+        Parameters
+        ----------
+        buffer
+            A writable, contiguous object of the buffer protocol.
+        offset
+            Of the first byte written.
+
+        Raises
+        ------
+        InvalidArgument
+            When the buffer is read-only, not contiguous or has fewer than 32 bytes at the offset.
+        """
+        cdef Py_buffer view
+        try:
+            PyObject_GetBuffer(buffer, &view, PyBUF_WRITABLE)
+        except (BufferError, TypeError, ValueError) as error:
+            raise InvalidArgument(
+                f"{SUBJECT}: pack_into needs a writable, contiguous buffer: {error}"
+            ) from error
+        try:
+            pack_at(self.words, &view, offset)
+        finally:
+            PyBuffer_Release(&view)
+
+    @property
+    def n_heads(self):
+        """Query heads."""
+        return self.words[N_HEADS]
+
+    @property
+    def n_kv_heads(self):
+        """Heads of the K/V cache."""
+        return self.words[N_KV_HEADS]
+
+    @property
+    def head_dim(self):
+        """Elements of a head."""
+        return self.words[HEAD_DIM]
+
+    @property
+    def kv_dim(self):
+        """Elements of a cache row: n_kv_heads · head_dim."""
+        return self.words[KV_DIM]
+
+    @property
+    def seq_len(self):
+        """Rows of the cache to attend to."""
+        return self.words[SEQ_LEN]
+
+    @seq_len.setter
+    def seq_len(self, value):
+        self.words[SEQ_LEN] = to_u32(value, "seq_len")
+
+    @property
+    def scale(self):
+        """Factor of q·k: the f32 that the kernel uses."""
+        cdef float scale
+        memcpy(&scale, &self.words[SCALE_BITS], sizeof(scale))
+        return scale
+
+    @scale.setter
+    def scale(self, value):
+        self.words[SCALE_BITS] = to_scale_bits(value)
+
+
+cdef uint32_t to_u32(object value, str field) except? 0:
+    return <uint32_t>to_integer(value, 0, UINT32_MAX, SUBJECT, field)
+
+
+cdef uint32_t float_bits(float value) noexcept:
+    cdef uint32_t bits
+    memcpy(&bits, &value, sizeof(bits))
+    return bits
+
+
+@cython.cdivision(True)
+cdef uint32_t default_scale_bits(uint32_t head_dim) noexcept:
+    # Rounded once, from f64. An empty head gives infinity; no dispatch accepts one.
+    return float_bits(<float>(1.0 / sqrt(<double>head_dim)))
+
+
+cdef uint32_t to_scale_bits(object value) except? 0:
+    cdef double scale = 0
+    cdef bint is_number = True
+    try:
+        scale = value
+    except (TypeError, OverflowError):
+        is_number = False
+    if not is_number or not isfinite(<float>scale):
+        raise InvalidArgument(f"{SUBJECT}: scale must be a finite f32, got {value!r}")
+    return float_bits(<float>scale)
+
+
+cdef int pack_at(const uint32_t *words, const Py_buffer *view, object offset) except -1:
+    cdef Py_ssize_t size = 8 * sizeof(uint32_t)
+    if view.len < size:
+        raise InvalidArgument(f"{SUBJECT}: pack_into needs {size} bytes, got {view.len}")
+    cdef Py_ssize_t start = to_integer(offset, 0, view.len - size, SUBJECT, "pack_into offset")
+    memcpy(<char *>view.buf + start, words, size)
+    return 0

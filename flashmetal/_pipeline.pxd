@@ -1,0 +1,17 @@
+from flashmetal._bridge cimport fm_pipeline, fm_pipeline_info
+from flashmetal._device cimport Device
+from flashmetal._library cimport Library
+
+
+cdef class Pipeline:
+    cdef fm_pipeline *handle              # owned
+    cdef const fm_pipeline_info *info     # inside the handle
+    cdef readonly str name                # base name, as registered
+    cdef readonly Device device           # kept alive
+    cdef tuple constant_items             # of normalise_constants
+    cdef object __weakref__
+
+
+# Constants in the one form that keys are made of: (index, type, value), sorted.
+cdef tuple normalise_constants(str name, object constants)
+cdef Pipeline create_pipeline(Library library, str name, tuple constants)

@@ -1,0 +1,111 @@
+"""Pipeline: one kernel, compiled for one device and one set of function constants."""
+
+from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, uint32_t
+from libc.stdlib cimport free, malloc
+
+from flashmetal._bridge cimport (
+    FM_CONSTANT_BOOL, FM_CONSTANT_INT, check, check_not_forked, fm_constant, fm_constant_type,
+    fm_error, fm_pipeline, pipeline_create, pipeline_get_info, pipeline_release,
+)
+from flashmetal._integer cimport to_integer
+from flashmetal._library cimport Library
+
+import numpy as np
+
+from flashmetal.errors import InvalidArgument
+
+__all__ = ["Pipeline"]
+
+cdef enum:
+    LARGEST_CONSTANT_INDEX = 65535
+
+
+cdef class Pipeline:
+    """A kernel that can be dispatched. KernelRegistry.get_pipeline makes and keeps them."""
+
+    def __init__(self):
+        raise TypeError("pipelines are made by KernelRegistry.get_pipeline")
+
+    def __dealloc__(self):
+        pipeline_release(self.handle)
+
+    def __repr__(self):
+        constants = f" constants={self.constants}" if self.constant_items else ""
+        return f"<flashmetal.Pipeline {self.name!r}{constants} on {self.device.name}>"
+
+    @property
+    def constants(self):
+        """Function constants by index."""
+        return {
+            index: bool(value) if kind == FM_CONSTANT_BOOL else value
+            for index, kind, value in self.constant_items
+        }
+
+    @property
+    def max_threads(self):
+        """Most threads that a threadgroup may have."""
+        return self.info.max_threads
+
+    @property
+    def simd_width(self):
+        """Threads of a SIMD-group."""
+        return self.info.simd_width
+
+    @property
+    def static_threadgroup_memory(self):
+        """Bytes of threadgroup memory that the kernel itself declares."""
+        return self.info.static_threadgroup_memory
+
+
+cdef tuple normalise_constants(str name, object constants):
+    if not constants:
+        return ()
+    try:
+        pairs = dict(constants).items()
+    except (TypeError, ValueError):
+        raise InvalidArgument(
+            f"{name}: constants must map indices to bool or int, got {constants!r}"
+        ) from None
+    return tuple(sorted([normalise_constant(name, index, value) for index, value in pairs]))
+
+
+cdef tuple normalise_constant(str name, object index, object value):
+    position = to_integer(index, 0, LARGEST_CONSTANT_INDEX, name, "index of a function constant")
+    if isinstance(value, (bool, np.bool_)):
+        return position, <int>FM_CONSTANT_BOOL, int(value)
+    number = to_integer(value, INT32_MIN, INT32_MAX, name, f"function constant {position}")
+    return position, <int>FM_CONSTANT_INT, number
+
+
+cdef Pipeline create_pipeline(Library library, str name, tuple constants):
+    cdef fm_constant *array = <fm_constant *>malloc((len(constants) + 1) * sizeof(fm_constant))
+    if array is NULL:
+        raise MemoryError
+    try:
+        for i, (index, kind, value) in enumerate(constants):
+            array[i].index = <uint32_t>index
+            array[i].type = <fm_constant_type>(<int>kind)
+            array[i].value = <int32_t>value
+        handle = create_handle(library, name.encode(), array, len(constants))
+    finally:
+        free(array)
+    cdef Pipeline pipeline = Pipeline.__new__(Pipeline)
+    pipeline.handle = handle
+    pipeline.info = pipeline_get_info(handle)
+    pipeline.name = name
+    pipeline.device = library.device
+    pipeline.constant_items = constants
+    return pipeline
+
+
+cdef fm_pipeline *create_handle(Library library, bytes name, const fm_constant *constants,
+                                size_t count) except NULL:
+    cdef fm_pipeline *handle = NULL
+    cdef fm_error error
+    cdef const char *c_name = name
+    error.message = NULL
+    check_not_forked()
+    with nogil:
+        check(pipeline_create(library.device.handle, library.handle, c_name, constants, count,
+                              &handle, &error), &error, c_name)
+    return handle

@@ -1,0 +1,268 @@
+"""KernelRegistry: sources by name, and the pipelines compiled from them."""
+
+import functools
+import hashlib
+import threading
+import weakref
+
+from flashmetal._device cimport Device
+from flashmetal._library cimport Library, compile_library, open_library
+from flashmetal._pipeline cimport Pipeline, create_pipeline, normalise_constants
+
+from flashmetal._once import Once
+from flashmetal.compile_options import CompileOptions
+from flashmetal.errors import (
+    FlashMetalError, InvalidArgument, KernelNotFound, ShaderCompilationError,
+)
+from flashmetal.shipped import find_library
+
+__all__ = ["KernelRegistry", "is_unavailable_tensor_header"]
+
+
+cdef class KernelRegistry:
+    """Kernels of one device: MSL sources by kernel name, compiled when first asked for.
+
+    May be used from any thread. Threads that ask for the same kernel at once compile it once, and
+    hold up nobody who asks for another.
+
+    Parameters
+    ----------
+    device
+        Where the kernels run.
+    """
+
+    def __init__(self, Device device not None):
+        self.device = device
+        self.kernels = {}
+        self.programs = weakref.WeakValueDictionary()
+        self.lock = threading.Lock()
+
+    def __repr__(self):
+        return f"<flashmetal.KernelRegistry of {self.source_count} kernels on {self.device.name}>"
+
+    def register_source(self, str name not None, str source not None, *, options=None):
+        """Let `name` stand for the kernel function of that name in `source`.
+
+        The same text and options again change nothing. Others replace what was registered, and
+        forget the name's pipelines and probe verdicts; pipelines that are in use stay valid.
+
+        Parameters
+        ----------
+        name
+            Of the kernel function.
+        source
+            MSL. Several kernels of one text are registered one by one; it is compiled once.
+        options
+            How to compile it; ``CompileOptions()`` when None.
+
+        Raises
+        ------
+        InvalidArgument
+            When the name is empty, the text is not valid Unicode, or the options are not
+            CompileOptions.
+        """
+        if not name or "\0" in name:
+            raise InvalidArgument(f"a kernel's name must be a C identifier, got {name!r}")
+        if options is None:
+            options = CompileOptions()
+        elif not isinstance(options, CompileOptions):
+            raise InvalidArgument(
+                f"{name}: options must be flashmetal.CompileOptions, got {type(options).__name__}"
+            )
+        program = self._share_program(Program(name, source, options))
+        cdef RegisteredKernel current = self.kernels.get(name)
+        if current is None or current.program is not program:
+            self.kernels[name] = RegisteredKernel(program)
+
+    def _share_program(self, Program program):
+        with self.lock:
+            return self.programs.setdefault(program.key, program)
+
+    def get_pipeline(self, str name not None, constants=None, *, Device device=None):
+        """Return the pipeline of a registered kernel; compile it on the first call.
+
+        Parameters
+        ----------
+        name
+            As registered.
+        constants
+            Function constants by index, bool or int, in any order.
+        device
+            Where the caller wants to run it; checked against the registry's.
+
+        Returns
+        -------
+        Pipeline
+            The same object on every call with the same name and constants.
+
+        Raises
+        ------
+        InvalidArgument
+            When `device` is another device, or a constant is neither bool nor a 32-bit int.
+        KernelNotFound
+            When no source is registered under the name.
+        ShaderCompilationError
+            When the source does not compile, has no such kernel, or Metal makes no pipeline of it.
+            It is not remembered: the next call tries again.
+        """
+        if device is not None:
+            self.check_device(device)
+        if not constants:
+            return self.find_pipeline(name)
+        return self.make_once(self.find_kernel(name), name, normalise_constants(name, constants))
+
+    cdef Pipeline find_pipeline(self, str name):
+        cdef RegisteredKernel kernel = self.find_kernel(name)
+        if kernel.plain is None:
+            kernel.plain = self.make_once(kernel, name, ())
+        return kernel.plain
+
+    cdef RegisteredKernel find_kernel(self, str name):
+        kernel = self.kernels.get(name)
+        if kernel is None:
+            raise KernelNotFound(name)
+        return kernel
+
+    cdef Pipeline make_once(self, RegisteredKernel kernel, str name, tuple constants):
+        once = kernel.pipelines.get(constants)
+        if once is None:
+            once = kernel.pipelines.setdefault(constants, Once())
+        if once.value is not None:
+            return once.value
+        return once.get(functools.partial(self._make, kernel.program, name, constants))
+
+    def _make(self, Program program, str name, tuple constants):
+        return create_pipeline(program.get_library(self.device, name), name, constants)
+
+    def probe_optional_pipeline(self, str name not None, unavailable):
+        """Find out whether the device can run a kernel that not every system compiles.
+
+        Parameters
+        ----------
+        name
+            As registered.
+        unavailable
+            Called with the FlashMetalError of a failure; true when it means that the system lacks
+            what the kernel needs, e.g. `is_unavailable_tensor_header`.
+
+        Returns
+        -------
+        available : bool
+            Whether there is a pipeline. Remembered until the name is registered anew.
+        newly_probed : bool
+            Whether this call found out.
+
+        Raises
+        ------
+        FlashMetalError
+            Any failure that `unavailable` does not accept; it is not remembered.
+        """
+        cdef RegisteredKernel kernel = self.find_kernel(name)
+        with kernel.probe_lock:
+            if kernel.available is not None:
+                return kernel.available, False
+            try:
+                self.make_once(kernel, name, ())
+                kernel.available = True
+            except FlashMetalError as error:
+                if not unavailable(error):
+                    raise
+                kernel.available = False
+            return kernel.available, True
+
+    def prewarm(self, names):
+        """Compile the pipelines of these kernels, without constants, ahead of their first use."""
+        for name in names:
+            self.get_pipeline(name)
+
+    def is_cached(self, str name not None, constants=None):
+        """Whether `get_pipeline` with these arguments would return without compiling."""
+        cdef RegisteredKernel kernel = self.kernels.get(name)
+        if kernel is None:
+            return False
+        once = kernel.pipelines.get(normalise_constants(name, constants))
+        return once is not None and once.value is not None
+
+    @property
+    def cached_count(self):
+        """Pipelines that are compiled and kept."""
+        cdef RegisteredKernel kernel
+        count = 0
+        for kernel in list(self.kernels.values()):
+            count += sum([once.value is not None for once in list(kernel.pipelines.values())])
+        return count
+
+    @property
+    def source_count(self):
+        """Names that a source is registered under."""
+        return len(self.kernels)
+
+    cdef int check_device(self, Device device) except -1:
+        if device.registry_id != self.device.registry_id:
+            raise InvalidArgument(
+                f"kernel registry is bound to Metal device {self.device.registry_id}, "
+                f"not {device.registry_id}"
+            )
+        return 0
+
+
+cdef class Program:
+    """A source text with its options, and the library that it compiles to."""
+
+    def __init__(self, str name, str source, options):
+        try:
+            self.text = source.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidArgument(f"{name}: the source is not valid Unicode: {error}") from None
+        self.options = options
+        self.key = (hashlib.sha256(self.text).hexdigest(), options)
+        self.library = Once()
+
+    cdef Library get_library(self, Device device, str name):
+        try:
+            return self.library.get(functools.partial(self._load, device, name))
+        except ShaderCompilationError as error:
+            if error.name == name:
+                raise
+            # Another kernel of the text asked first.
+            raise ShaderCompilationError(name, error.message) from error
+
+    def _load(self, Device device, str name):
+        path = find_library(*self.key, device)
+        if path is not None:
+            try:
+                return open_library(device, name, path)
+            except FlashMetalError:
+                # Not for this system, or damaged: the text says the same.
+                pass
+        return compile_library(device, name, self.text, self.options)
+
+
+cdef class RegisteredKernel:
+    """What a name stands for, with the pipelines made of it."""
+
+    def __init__(self, Program program):
+        self.program = program
+        self.pipelines = {}
+        self.probe_lock = threading.RLock()
+
+
+def is_unavailable_tensor_header(error):
+    """Whether a compile error means that the system has no Metal tensor API.
+
+    Parameters
+    ----------
+    error
+        Any exception.
+
+    Returns
+    -------
+    bool
+        True for a ShaderCompilationError that misses `<metal_tensor>`; false for anything else, a
+        broken shader included.
+    """
+    return (
+        isinstance(error, ShaderCompilationError)
+        and "fatal error" in error.message
+        and "'metal_tensor' file not found" in error.message
+    )
