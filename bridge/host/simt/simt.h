@@ -38,7 +38,7 @@ typedef struct simt_launch {
     uint64_t buffer_lengths[MSL_MAX_BUFFERS];     /* bytes from each pointer to its end */
     uint32_t threadgroup_memory[MSL_MAX_BUFFERS]; /* bytes of [[threadgroup(i)]] */
     uint32_t threads[3];                          /* of the grid, exact */
-    uint32_t threads_per_threadgroup[3]; /* product 1 to MSL_MAX_THREADS */
+    uint32_t threads_per_threadgroup[3];          /* product 1 to MSL_MAX_THREADS */
     simt_order order;
     uint64_t seed;
 } simt_launch;

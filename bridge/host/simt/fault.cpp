@@ -1,0 +1,124 @@
+#include "fault.h"
+
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
+
+namespace simt {
+namespace {
+
+constexpr int COLUMN_BITS = 10;  // a site is line << COLUMN_BITS | column
+constexpr int LONGEST_NAME = 128;
+// An access this close behind a buffer is taken for one that ran past its end.
+constexpr size_t NEAR_BYTES = size_t{1} << 24;
+
+// Fills the message of a fault, clipped where it does not fit.
+class Text {
+  public:
+    Text(simt_fault &fault, const simt_launch &launch) : fault_(fault) {
+        add("kernel '%.*s': ", LONGEST_NAME, launch.kernel->name);
+    }
+
+    __attribute__((format(printf, 2, 3))) void add(const char *format, ...) {
+        va_list arguments;
+        va_start(arguments, format);
+        const size_t room = sizeof fault_.message - used_;
+        const int length = vsnprintf(fault_.message + used_, room, format, arguments);
+        va_end(arguments);
+        if (length > 0) used_ += static_cast<size_t>(length) < room ? length : room - 1;
+    }
+
+  private:
+    simt_fault &fault_;
+    size_t used_ = 0;
+};
+
+unsigned line(uint64_t stop) {
+    return static_cast<unsigned>(stop >> 32 >> COLUMN_BITS);
+}
+
+void add_threadgroup(Text &text, const Threadgroup &group) {
+    text.add("threadgroup (%u, %u, %u)", group.position[0], group.position[1], group.position[2]);
+}
+
+void add_divergence(Text &text, const Threadgroup &group) {
+    uint32_t first = MSL_MAX_THREADS, waiting = 0;
+    text.add("divergent threadgroup_barrier in ");
+    add_threadgroup(text, group);
+    for (uint32_t i = 0; i < group.threads; i++) {
+        if (group.stop[i] == RETURNED) continue;
+        if (waiting++ == 0) first = i;
+        if (group.stop[i] == group.stop[first]) continue;
+        return text.add(": thread %u waits at line %u, thread %u at line %u", first,
+                        line(group.stop[first]), i, line(group.stop[i]));
+    }
+    text.add(": %u of %u threads wait at line %u, the others have returned", waiting, group.threads,
+             line(group.stop[first]));
+}
+
+// Of the bound buffers, the one that ends least before `address`.
+void add_nearest_buffer(Text &text, const simt_launch &launch, const void *address) {
+    int nearest = -1;
+    size_t least = NEAR_BYTES;
+    for (int i = 0; i < MSL_MAX_BUFFERS; i++) {
+        if (launch.buffers[i] == nullptr) continue;
+        const auto start = reinterpret_cast<size_t>(launch.buffers[i]);
+        const size_t past = reinterpret_cast<size_t>(address) - start - launch.buffer_lengths[i];
+        if (past >= least) continue;
+        least = past;
+        nearest = i;
+    }
+    if (nearest >= 0) text.add(", %zu bytes past the end of buffer(%d)", least, nearest);
+}
+
+void add_access(Text &text, const Incident &incident, const Stacks &stacks,
+                const simt_launch &launch) {
+    if (incident.code == SI_KERNEL) {  // x86-64 does not tell the address of these
+        text.add("used an address that is misaligned or that no process has");
+    } else if (stacks.guard(incident.address)) {
+        text.add("ran out of stack: %zu bytes for private variables and calls", STACK_BYTES);
+    } else {
+        text.add("touched memory that is not there, at %p", incident.address);
+        add_nearest_buffer(text, launch, incident.address);
+    }
+}
+
+void add_signal(Text &text, const Threadgroup &group, const Stacks &stacks,
+                const simt_launch &launch) {
+    add_threadgroup(text, group);
+    const uint32_t *at = group.thread[group.current].thread_in_threadgroup;
+    text.add(", thread (%u, %u, %u) ", at[0], at[1], at[2]);
+    switch (group.incident.signal) {
+    case SIGFPE:
+        return text.add("divided an integer by zero, or the quotient does not fit");
+    case SIGILL:
+        return text.add("reached code that the compiler took for unreachable");
+    default:
+        return add_access(text, group.incident, stacks, launch);
+    }
+}
+
+}  // namespace
+
+simt_fault fault_of(const Threadgroup &group, const Stacks &stacks, const simt_launch &launch) {
+    simt_fault fault = {};
+    fault.kind = group.incident.kind;
+    Text text(fault, launch);
+    if (fault.kind == SIMT_FAULT_DIVERGENT_BARRIER) {
+        add_divergence(text, group);
+    } else {
+        add_signal(text, group, stacks, launch);
+    }
+    return fault;
+}
+
+simt_fault fault_out_of_memory(const simt_launch &launch) {
+    simt_fault fault = {};
+    fault.kind = SIMT_FAULT_OUT_OF_MEMORY;
+    const uint32_t *size = launch.threads_per_threadgroup;
+    Text(fault, launch)
+        .add("no memory for a threadgroup of %u threads", size[0] * size[1] * size[2]);
+    return fault;
+}
+
+}  // namespace simt

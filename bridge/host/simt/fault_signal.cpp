@@ -1,0 +1,77 @@
+#include "fault_signal.h"
+#include "machine_context.h"
+#include "threadgroup.h"
+
+#include <csignal>
+#include <iterator>
+#include <mutex>
+
+namespace simt {
+namespace {
+
+constexpr int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+struct sigaction previous[std::size(SIGNALS)];
+
+void pass_on(int signal, siginfo_t *info, void *context) {
+    size_t i = 0;
+    while (SIGNALS[i] != signal)
+        i++;
+    const struct sigaction &before = previous[i];
+    if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
+    if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+        return before.sa_handler(signal);
+    }
+    const bool sent = info->si_code <= 0;
+    if (sent && before.sa_handler == SIG_IGN) return;
+    // A fault happens again on return, and then ends the process; a signal that was sent does not.
+    sigaction(signal, &before, nullptr);
+    if (sent) raise(signal);
+}
+
+SIMT_NO_ASAN void on_fault(int signal, siginfo_t *info, void *context) {
+    Threadgroup *group = running;
+    if (group == nullptr || info->si_code <= 0) return pass_on(signal, info, context);
+    group->incident.kind = SIMT_FAULT_PAGE;
+    group->incident.signal = signal;
+    group->incident.code = info->si_code;
+    group->incident.address = info->si_addr;
+    // Returning from here continues the worker as if the last thread had returned.
+    sanitizer::leave_in_handler(group->main_stack);
+    machine_context_continue(context, simt_fiber_continue, group->main);
+}
+
+void install() {
+    struct sigaction action = {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < std::size(SIGNALS); i++)
+        sigaction(SIGNALS[i], &action, &previous[i]);
+}
+
+}  // namespace
+
+void fault_signal_install() {
+    static std::once_flag once;
+    std::call_once(once, install);
+}
+
+SignalStack::SignalStack(char (&bytes)[SIGNAL_STACK_BYTES]) {
+    stack_t present;
+    sigaltstack(nullptr, &present);
+    if (!(present.ss_flags & SS_DISABLE)) return;
+    stack_t stack = {};
+    stack.ss_sp = bytes;
+    stack.ss_size = sizeof bytes;
+    ours_ = sigaltstack(&stack, nullptr) == 0;
+}
+
+SignalStack::~SignalStack() {
+    if (!ours_) return;
+    stack_t none = {};
+    none.ss_flags = SS_DISABLE;
+    sigaltstack(&none, nullptr);
+}
+
+}  // namespace simt

@@ -1,0 +1,10 @@
+// How many processors the process may use.
+#pragma once
+#include <cstdint>
+
+namespace simt {
+
+// FLASHMETAL_THREADS, else what the CPU affinity and the control groups' quotas allow; at least 1.
+uint32_t processors_allowed();
+
+}  // namespace simt

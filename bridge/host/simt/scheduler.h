@@ -1,0 +1,44 @@
+// Which thread of the running threadgroup goes on: a thread runs until it must wait for others.
+#pragma once
+#include "threadgroup.h"
+
+namespace simt {
+
+constexpr uint32_t NO_THREAD = ~0u;
+
+// Marks every thread ready.
+void scheduler_start(Threadgroup &group);
+// Takes the thread that runs first.
+uint32_t scheduler_first(Threadgroup &group);
+// Takes the thread that runs after one of SIMD-group `s`, which is no longer in a mask or has
+// returned. Resolves what the others wait for when none is ready. NO_THREAD: all have returned.
+uint32_t scheduler_next(Threadgroup &group, uint32_t s);
+// Continues the worker; whatever the threads had left to do is dropped.
+[[noreturn]] void scheduler_leave(Threadgroup &group);
+
+inline void scheduler_switch(Threadgroup &group, uint32_t from, uint32_t to) {
+    group.current = to;
+    sanitizer::leave(group.stack[from], group.stack[to]);
+    simt_fiber_switch(&group.suspended[from], group.suspended[to]);
+    sanitizer::arrive(group.stack[from]);
+}
+
+// Suspends the running thread, which has noted where it waits.
+inline __attribute__((always_inline)) void scheduler_wait(Threadgroup &group) {
+    const uint32_t from = group.current, s = from / MSL_LANES, ready = group.ready[s];
+    uint32_t to;
+    if (ready != 0 && group.order == SIMT_HIGHEST_FIRST) {  // nearly always: no call
+        const uint32_t lane = MSL_LANES - 1 - static_cast<uint32_t>(__builtin_clz(ready));
+        group.ready[s] = ready ^ 1u << lane;
+        to = s * MSL_LANES + lane;
+        const char *soon = static_cast<const char *>(group.suspended[(to - 2) % MSL_MAX_THREADS]);
+        for (int line = 0; line < 6; line++)
+            __builtin_prefetch(soon + 64 * line, 1, 3);
+    } else {
+        to = scheduler_next(group, s);
+        if (to == from) return;
+    }
+    scheduler_switch(group, from, to);
+}
+
+}  // namespace simt

@@ -1,0 +1,60 @@
+// The C API.
+#include "simt.h"
+#include "barrier.h"
+#include "pool.h"
+#include "processors.h"
+#include "simdgroup.h"
+
+#include <new>
+
+struct simt_pool : simt::Pool {
+    using Pool::Pool;
+};
+
+namespace {
+
+const msl_thread *current_thread() {
+    return &simt::running->thread[simt::running->current];
+}
+
+bool empty(const simt_launch &launch) {
+    return launch.threads[0] == 0 || launch.threads[1] == 0 || launch.threads[2] == 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+const msl_runtime simt_runtime = {
+    MSL_ABI_VERSION,      simt::barrier_wait,      simt::simdgroup_begin,
+    simt::simdgroup_wait, simt::barrier_cooperate, current_thread,
+};
+
+simt_pool *simt_pool_create(uint32_t threads) {
+    return new (std::nothrow) simt_pool(threads != 0 ? threads : simt::processors_allowed());
+}
+
+uint32_t simt_pool_threads(const simt_pool *pool) {
+    return pool->threads();
+}
+
+void simt_pool_release(simt_pool *pool) {
+    // A child has nobody to wait for, and no way to know whether the lock is held.
+    if (pool != nullptr && pool->usable()) delete pool;
+}
+
+simt_fault_kind simt_run(simt_pool *pool, const simt_launch *launch, simt_fault *fault) {
+    *fault = {};
+    if (empty(*launch)) return SIMT_FAULT_NONE;
+    simt::fault_signal_install();
+    simt::Job job(*launch);
+    if (pool->usable()) {
+        pool->run(job);
+    } else {
+        simt::run_alone(job);
+    }
+    *fault = job.fault();
+    return fault->kind;
+}
+
+}  // extern "C"

@@ -1,0 +1,80 @@
+#include "stack.h"
+
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace simt {
+namespace {
+
+constexpr size_t CACHE_LINE = 64;
+// Tops a whole number of pages apart would share their cache sets, which doubles the cost of a
+// barrier: each starts a few lines, of a number prime to their count, from the one before.
+constexpr size_t COLOURS = 64;
+constexpr size_t COLOUR_STEP = 5;
+
+#ifndef MADV_GUARD_INSTALL  // Linux 6.13
+#define MADV_GUARD_INSTALL 102
+#endif
+
+const size_t page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+
+size_t round_up(size_t bytes, size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+size_t stride() {
+    return page_bytes + round_up(STACK_BYTES + COLOURS * CACHE_LINE, page_bytes);
+}
+
+// Guards that do not split the mapping come first: a process may have no more than 65,530 mappings.
+bool install_guard(char *page) {
+    return madvise(page, page_bytes, MADV_GUARD_INSTALL) == 0 ||
+           mprotect(page, page_bytes, PROT_NONE) == 0;
+}
+
+}  // namespace
+
+Stacks::~Stacks() {
+    unmap();
+}
+
+void Stacks::unmap() {
+    for (uint32_t i = 0; i < count_; i++)
+        sanitizer::destroy(annotations_[i]);
+    if (bytes_ != 0) munmap(base_, bytes_);
+    bytes_ = 0;
+    count_ = 0;
+}
+
+char *Stacks::bottom(uint32_t i) const {
+    return base_ + i * stride() + page_bytes;
+}
+
+bool Stacks::reserve(uint32_t count, void (*main)()) {
+    if (count <= count_) return true;
+    unmap();
+    fibers_.reset(new (std::nothrow) Suspended[count]);
+    annotations_.reset(new (std::nothrow) sanitizer::Stack[count]);
+    if (!fibers_ || !annotations_) return false;
+    void *mapped = mmap(nullptr, count * stride(), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (mapped == MAP_FAILED) return false;
+    base_ = static_cast<char *>(mapped);
+    bytes_ = count * stride();
+    for (; count_ < count; count_++) {
+        char *low = bottom(count_);
+        char *high = low + stride() - page_bytes - count_ * COLOUR_STEP % COLOURS * CACHE_LINE;
+        if (!install_guard(low - page_bytes)) return false;
+        sanitizer::create(annotations_[count_], low, static_cast<size_t>(high - low));
+        fibers_[count_] = fiber_create(high, main);
+    }
+    return true;
+}
+
+bool Stacks::guard(const void *address) const {
+    const size_t offset = static_cast<size_t>(static_cast<const char *>(address) - base_);
+    return offset < bytes_ && offset % stride() < page_bytes;
+}
+
+}  // namespace simt

@@ -1,0 +1,41 @@
+// The stacks of one worker's fibers: one mapping, a guard page under each stack.
+#pragma once
+#include "fiber.h"
+#include "sanitizer.h"
+#include <cstdint>
+#include <memory>
+
+namespace simt {
+
+class Stacks {
+  public:
+    Stacks() = default;
+    Stacks(const Stacks &) = delete;
+    Stacks &operator=(const Stacks &) = delete;
+    ~Stacks();
+
+    // Makes at least `count` stacks, each with a fiber on it that will call `main`. False: no
+    // memory.
+    bool reserve(uint32_t count, void (*main)());
+
+    // The fibers, not yet started.
+    const Suspended *fibers() const { return fibers_.get(); }
+    const sanitizer::Stack *annotations() const { return annotations_.get(); }
+    // Whether a fault at `address` means that a fiber ran out of stack.
+    bool guard(const void *address) const;
+
+  private:
+    void unmap();
+    char *bottom(uint32_t i) const;
+
+    char *base_ = nullptr;
+    size_t bytes_ = 0;
+    uint32_t count_ = 0;
+    std::unique_ptr<Suspended[]> fibers_;
+    std::unique_ptr<sanitizer::Stack[]> annotations_;
+};
+
+// Bytes that a kernel's private variables and calls may take in each thread.
+constexpr size_t STACK_BYTES = 64 * 1024;
+
+}  // namespace simt

@@ -1,0 +1,5 @@
+#pragma once
+#include "msl.h"
+
+constexpr size_t THREADGROUP_VARIABLE_BYTES = 1024;
+extern thread_local unsigned char threadgroup_variables[THREADGROUP_VARIABLE_BYTES];

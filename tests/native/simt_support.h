@@ -1,0 +1,108 @@
+// What the tests of the SIMT engine share: checks, and launches of kernels written in C++.
+#pragma once
+#include "simt.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+#define CHECK_EQUAL(actual, expected)                                                              \
+    do {                                                                                           \
+        const auto a = (actual);                                                                   \
+        const auto e = (expected);                                                                 \
+        if (a != static_cast<decltype(a)>(e)) {                                                    \
+            fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #actual,          \
+                    (long long)a, (long long)e);                                                   \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+// A site as the compiler numbers them.
+constexpr uint32_t site(uint32_t line, uint32_t column = 1) {
+    return line << 10 | column;
+}
+
+constexpr simt_order ORDERS[] = {SIMT_HIGHEST_FIRST, SIMT_LOWEST_FIRST, SIMT_RANDOM};
+
+using Entry = void (*)(const msl_thread *);
+
+// A launch of one kernel, with pointers bound in order.
+struct Launch : simt_launch {
+    Launch(Entry entry, uint32_t threads, uint32_t threadgroup, std::initializer_list<void *> bound,
+           const char *name = "kernel")
+        : simt_launch{}, described{} {
+        described.name = name;
+        described.entry = entry;
+        kernel = &described;
+        uint32_t index = 0;
+        for (void *pointer : bound)
+            buffers[index++] = pointer;
+        set(threads, 1, 1, threadgroup, 1, 1);
+    }
+    Launch(const Launch &) = delete;
+    Launch &operator=(const Launch &) = delete;
+
+    void set(uint32_t x, uint32_t y, uint32_t z, uint32_t width, uint32_t height, uint32_t depth) {
+        const uint32_t grid[] = {x, y, z}, group[] = {width, height, depth};
+        memcpy(this->threads, grid, sizeof grid);
+        memcpy(threads_per_threadgroup, group, sizeof group);
+    }
+
+    msl_kernel described;
+};
+
+// A pool that ends with its scope.
+struct TestPool {
+    explicit TestPool(uint32_t threads = 1) : pool(simt_pool_create(threads)) {}
+    TestPool(const TestPool &) = delete;
+    TestPool &operator=(const TestPool &) = delete;
+    ~TestPool() { simt_pool_release(pool); }
+
+    void run(const Launch &launch) {
+        simt_fault fault;
+        if (simt_run(pool, &launch, &fault) == SIMT_FAULT_NONE) return;
+        fprintf(stderr, "unexpected fault: %s\n", fault.message);
+        exit(1);
+    }
+    simt_fault fault_of(const Launch &launch) {
+        simt_fault fault;
+        CHECK_EQUAL(simt_run(pool, &launch, &fault), fault.kind);
+        return fault;
+    }
+
+    simt_pool *pool;
+};
+
+template <class T> T *buffer(const msl_thread *thread, int index) {
+    return static_cast<T *>(thread->buffers[index]);
+}
+
+// The other half of a SIMD-group operation: every operand, once the lanes have met.
+template <class T> const msl_exchange *exchange(uint32_t at, T operand) {
+    uint32_t lane;
+    msl_exchange *meeting = simt_runtime.simd_begin(&lane);
+    memcpy(meeting->in + lane * MSL_EXCHANGE_BYTES, &operand, sizeof operand);
+    simt_runtime.simd_wait(at, sizeof operand);
+    return meeting;
+}
+
+// Adds over the lanes that take part, as a compiled simd_sum does.
+template <class T> T simd_sum(uint32_t at, T operand) {
+    const msl_exchange *meeting = exchange(at, operand);
+    T sum = 0;
+    for (uint32_t lane = 0; lane < MSL_LANES; lane++) {
+        T value;
+        memcpy(&value, meeting->op + lane * sizeof value, sizeof value);
+        if (meeting->mask >> lane & 1) sum += value;
+    }
+    return sum;
+}
