@@ -58,6 +58,8 @@ msl_library *msl_compile(const msl_request *request, msl_failure *failure);
 /* A library compiled earlier: PATH.hostlib names the set PATH.<cpu level>.hostlib, of which the
  * best that this CPU runs is loaded. */
 msl_library *msl_open(const char *path, msl_failure *failure);
+/* Lets the kernels call the engine. Needed before the first of them runs; repeating it is fine. */
+void msl_library_bind(msl_library *library, const msl_runtime *runtime);
 msl_library *msl_library_retain(msl_library *library);
 void msl_library_release(msl_library *library);
 

@@ -24,6 +24,7 @@ enum {
     MSL_MAX_THREADS = 1024,      // threads of a threadgroup
     MSL_MAX_BUFFERS = 31,        // argument indices
     MSL_EXCHANGE_BYTES = 16,     // widest operand of a SIMD-group operation, per lane
+    MSL_SITE_COLUMN_BITS = 10,   // of a site: source line << 10 | column, modulo 2^10
 };
 
 // Where the lanes of one SIMD-group meet: operands in, participants out. Lane i stores its operand
