@@ -75,6 +75,15 @@ void fm_reflect(MTLComputePipelineReflection *reflection, fm_pipeline_info *info
 /* How a command buffer ended. Fills `error` unless it completed; `cause` may be nil. */
 fm_status fm_command_buffer_outcome(MTLCommandBufferStatus status, NSError *cause, fm_error *error);
 
+/* ---- messages newer than macOS 12: each is guarded by respondsToSelector: -------------------
+ *
+ * selector      since     guarded in    otherwise
+ * setMathMode:  macOS 15  library.m     fastMathEnabled
+ * bindings      macOS 13  reflection.m  arguments
+ * isUsed        macOS 13  reflection.m  isActive
+ *
+ * tests/test_bridge_selectors.py checks that this table is whole. */
+
 /* ---- one implementation each in apple/ and host/ ------------------------------------------- */
 
 /* The device that `options` (may be NULL) ask for, retained; nil with `error` filled. */

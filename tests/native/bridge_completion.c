@@ -1,0 +1,90 @@
+/* The record of how a command buffer ended, without Metal. */
+#include "completion.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition) check(condition, #condition, __LINE__)
+
+static int failures;
+
+static void check(bool holds, const char *text, int line) {
+    if (holds) return;
+    failures++;
+    fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, line, text);
+}
+
+static fm_completion *new_completion(void) {
+    fm_error error = {0};
+    fm_completion *completion = fm_completion_create(&error);
+    CHECK(completion && !error.message);
+    return completion;
+}
+
+static void nothing_is_known_before_the_end(void) {
+    fm_completion *completion = new_completion();
+    fm_error error = {0};
+    double start = 1, end = 1;
+    CHECK(fm_completion_wait(completion, 0, &error) == FM_TIMED_OUT);
+    CHECK(fm_completion_wait(completion, 2000000, NULL) == FM_TIMED_OUT);
+    CHECK(fm_completion_get_state(completion) == FM_ENCODER_COMMITTED);
+    fm_completion_get_gpu_time(completion, &start, &end);
+    CHECK(start == 0 && end == 0);
+    fm_error_clear(&error);
+    fm_completion_release(completion);
+}
+
+static void an_outcome_without_a_text_is_an_error_still(void) {
+    fm_completion *completion = new_completion();
+    fm_error error = {0};
+    fm_completion_finish(completion, &(fm_error){.status = FM_COMMAND_FAILED, .code = 5}, 1, 2);
+    CHECK(fm_completion_wait(completion, -1, &error) == FM_COMMAND_FAILED);
+    CHECK(error.code == 5 && error.message);
+    CHECK(fm_completion_get_state(completion) == FM_ENCODER_FAILED);
+    fm_error_clear(&error);
+    fm_completion_release(completion);
+}
+
+static void every_waiter_gets_a_copy(void) {
+    fm_completion *completion = new_completion();
+    fm_error outcome = {.status = FM_COMMAND_FAILED, .code = 2, .domain = "somewhere"};
+    fm_error first = {0}, second = {0};
+    outcome.message = strdup("text");
+    fm_completion_finish(completion, &outcome, 1, 2);
+    CHECK(fm_completion_wait(completion, -1, &first) == FM_COMMAND_FAILED);
+    CHECK(fm_completion_wait(completion, 0, &second) == FM_COMMAND_FAILED);
+    fm_completion_release(completion);
+    CHECK(first.message != second.message && strcmp(second.message, "text") == 0);
+    CHECK(strcmp(first.domain, "somewhere") == 0 && first.code == 2);
+    fm_error_clear(&first);
+    fm_error_clear(&second);
+}
+
+static void *finish_and_release(void *completion) {
+    fm_completion_finish(completion, &(fm_error){0}, 3, 4);
+    fm_completion_release(completion);
+    return NULL;
+}
+
+static void a_waiter_is_woken_and_the_last_one_frees(void) {
+    for (int i = 0; i < 200; i++) {
+        fm_completion *completion = new_completion();
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, finish_and_release, fm_completion_retain(completion)) ==
+              0);
+        CHECK(fm_completion_wait(completion, i % 2 ? -1 : INT64_MAX, NULL) == FM_OK);
+        CHECK(fm_completion_get_state(completion) == FM_ENCODER_COMPLETED);
+        fm_completion_release(completion);
+        CHECK(pthread_join(thread, NULL) == 0);
+    }
+}
+
+int main(void) {
+    nothing_is_known_before_the_end();
+    an_outcome_without_a_text_is_an_error_still();
+    every_waiter_gets_a_copy();
+    a_waiter_is_woken_and_the_last_one_frees();
+    fm_completion_release(NULL);
+    return failures != 0;
+}

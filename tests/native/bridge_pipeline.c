@@ -1,0 +1,142 @@
+/* Pipelines: function constants, what reflection says of the arguments, and refusals. */
+#include "bridge_test.h"
+#include <string.h>
+
+static const char SOURCE[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "constant bool twice [[function_constant(0)]];\n"
+    "constant int addend [[function_constant(1)]];\n"
+    "constant bool unset [[function_constant(2)]];\n"
+    "struct Parameters { uint2 pair; };\n"
+    "kernel void reflected(device const float4 *in [[buffer(0)]],\n"
+    "                      device half *out [[buffer(3)]],\n"
+    "                      constant Parameters &parameters [[buffer(7)]],\n"
+    "                      device const float *unused [[buffer(9)]],\n"
+    "                      threadgroup float *shared [[threadgroup(2)]],\n"
+    "                      uint i [[thread_position_in_grid]]) {\n"
+    "    threadgroup float fixed[256];\n"
+    "    fixed[i % 256] = in[i].x;\n"
+    "    shared[i] = fixed[i % 256] + parameters.pair.x;\n"
+    "    threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "    out[i] = half(shared[0]);\n"
+    "}\n"
+    "kernel void constants(device int *out [[buffer(0)]]) {\n"
+    "    out[0] = (twice ? 2 : 1) * 100 + addend;\n"
+    "}\n"
+    "kernel void needs_a_constant(device int *out [[buffer(0)]]) { out[0] = unset ? 2 : 1; }\n";
+
+static fm_library *kernels(void) {
+    const fm_compile_options options = {0};
+    fm_library *compiled = NULL;
+    CHECK(fm_library_compile(device, SOURCE, strlen(SOURCE), &options, &compiled, &error) == FM_OK);
+    return compiled;
+}
+
+static int run_constants(fm_library *compiled, const fm_constant *constants, size_t count) {
+    fm_pipeline *pipeline = NULL;
+    fm_buffer *out = new_buffer(sizeof(int));
+    fm_encoder *encoder = new_encoder();
+    CHECK(fm_pipeline_create(device, compiled, "constants", constants, count, &pipeline, &error) ==
+          FM_OK);
+    const fm_argument argument = {.index = 0, .buffer = out};
+    const fm_dispatch dispatch = {.pipeline = pipeline,
+                                  .arguments = &argument,
+                                  .argument_count = 1,
+                                  .grid = {1, 1, 1},
+                                  .threads_per_threadgroup = {1, 1, 1}};
+    CHECK(fm_encoder_begin(encoder, NULL, &error) == FM_OK);
+    CHECK(fm_encoder_dispatch(encoder, &dispatch, &error) == FM_OK);
+    fm_pipeline_release(pipeline);
+    CHECK(fm_encoder_commit(encoder, &error) == FM_OK);
+    CHECK(fm_encoder_wait(encoder, -1, &error) == FM_OK);
+    int result = *(const int *)fm_buffer_contents(out);
+    fm_encoder_release(encoder);
+    fm_buffer_release(out);
+    return result;
+}
+
+static void constants_reach_the_kernel(void) {
+    fm_library *compiled = kernels();
+    const fm_constant constants[] = {
+        {0, FM_CONSTANT_BOOL, 1}, {1, FM_CONSTANT_INT, -7}, {0, FM_CONSTANT_BOOL, 0}};
+    CHECK(run_constants(compiled, constants, 2) == 193);
+    CHECK(run_constants(compiled, constants + 1, 2) == 93);
+    fm_library_release(compiled);
+}
+
+static void reflection_tells_what_must_be_bound(void) {
+    fm_library *compiled = kernels();
+    fm_pipeline *pipeline = NULL;
+    if (CHECK(fm_pipeline_create(device, compiled, "reflected", NULL, 0, &pipeline, &error) ==
+              FM_OK)) {
+        const fm_pipeline_info *info = fm_pipeline_get_info(pipeline);
+        CHECK(info->declared == (1u << 0 | 1u << 3 | 1u << 7 | 1u << 9));
+        CHECK(info->used == (1u << 0 | 1u << 3 | 1u << 7));
+        CHECK(info->writable == 1u << 3);
+        CHECK(info->threadgroup_declared == 1u << 2);
+        CHECK(info->alignment[0] == 16 && info->alignment[3] == 2 && info->alignment[7] == 8);
+        CHECK(info->static_threadgroup_memory == 1024);
+        CHECK(info->simd_width == 32 && info->max_threads == 1024);
+    }
+    fm_pipeline_release(pipeline);
+    fm_library_release(compiled);
+}
+
+static void a_function_that_is_not_there_is_named(void) {
+    fm_pipeline *pipeline = NULL;
+    CHECK(fails(fm_pipeline_create(device, library, "no_such_kernel", NULL, 0, &pipeline, &error),
+                FM_COMPILATION_FAILED, "no_such_kernel"));
+    CHECK(strcmp(error.domain, "MTLLibraryErrorDomain") == 0);
+    CHECK(fails(fm_pipeline_create(device, library, "\xff", NULL, 0, &pipeline, &error),
+                FM_INVALID_ARGUMENT, "name of the function"));
+    CHECK(!pipeline);
+}
+
+static void a_constant_that_is_missing_is_an_error(void) {
+    fm_library *compiled = kernels();
+    fm_pipeline *pipeline = NULL;
+    CHECK(fm_pipeline_create(device, compiled, "needs_a_constant", NULL, 0, &pipeline, &error) ==
+          FM_COMPILATION_FAILED);
+    CHECK(error.message && error.message[0]);
+    CHECK(!pipeline);
+    fm_library_release(compiled);
+}
+
+static void refusals_of_metal_are_errors(void) {
+    const fm_constant factor = {0, FM_CONSTANT_INT, 1};
+    fm_pipeline *pipeline = NULL;
+    CHECK(host->faults("function") == 1);
+    CHECK(fails(fm_pipeline_create(device, library, "scale_add", &factor, 1, &pipeline, &error),
+                FM_COMPILATION_FAILED, ""));
+    CHECK(host->faults("pipeline") == 1);
+    CHECK(fails(fm_pipeline_create(device, library, "scale_add", &factor, 1, &pipeline, &error),
+                FM_COMPILATION_FAILED, ""));
+    CHECK(!pipeline);
+    CHECK(fm_pipeline_create(device, library, "scale_add", &factor, 1, &pipeline, &error) == FM_OK);
+    fm_pipeline_release(pipeline);
+}
+
+static void a_pipeline_outlives_the_handle_of_its_library(void) {
+    const fm_constant constants[] = {{0, FM_CONSTANT_BOOL, 0}, {1, FM_CONSTANT_INT, 5}};
+    fm_library *compiled = kernels();
+    fm_pipeline *pipeline = NULL;
+    CHECK(fm_pipeline_create(device, compiled, "constants", constants, 2, &pipeline, &error) ==
+          FM_OK);
+    fm_library_release(compiled);
+    CHECK(fm_pipeline_get_info(pipeline)->declared == 1);
+    fm_pipeline_release(pipeline);
+}
+
+int main(void) {
+    static const bridge_case CASES[] = {
+        {"constants reach the kernel", constants_reach_the_kernel},
+        {"reflection tells what must be bound", reflection_tells_what_must_be_bound},
+        {"a function that is not there is named", a_function_that_is_not_there_is_named},
+        {"a constant that is missing is an error", a_constant_that_is_missing_is_an_error},
+        {"refusals of Metal are errors", refusals_of_metal_are_errors},
+        {"a pipeline outlives the handle of its library",
+         a_pipeline_outlives_the_handle_of_its_library},
+    };
+    return run_cases(CASES, LENGTH(CASES));
+}
