@@ -120,6 +120,8 @@ cdef extern from "flashmetal.h" nogil:
 # Turns a status into the exception of flashmetal.errors, frees the error's text, takes the GIL for
 # that alone. `name` is the kernel or file that a compile error names; it may be NULL.
 cdef int check(fm_status status, fm_error *error, const char *name) except -1 nogil
+# For a failure that the caller reports in its own words.
+cdef void error_clear(fm_error *error) noexcept nogil
 # Raises InvalidState in a process that was forked after the first device was made.
 cdef int check_not_forked() except -1
 

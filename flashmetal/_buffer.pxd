@@ -13,7 +13,8 @@ cdef enum DTypeCode:
 
 
 cdef class Allocation:
-    # One MTLBuffer, shared by all handles on it.
+    # One MTLBuffer, shared by all handles on it. Takes no weak references: their callbacks would
+    # find it among the live allocations when it is already going.
     cdef fm_buffer *handle       # owned
     cdef char *base              # contents of the MTLBuffer
     cdef size_t length           # bytes of the MTLBuffer
@@ -23,7 +24,6 @@ cdef class Allocation:
     cdef bint copied             # a snapshot made by wrap: refused as an output
     cdef void *newer             # neighbours among the live allocations; borrowed
     cdef void *older
-    cdef object __weakref__
 
 
 cdef class Buffer:
@@ -37,21 +37,16 @@ cdef class Buffer:
     cdef object __weakref__
 
 
-cdef class BufferWithOffset:
-    # A place in an allocation, whatever the handle's own offset.
-    cdef readonly Buffer buffer  # kept alive
-    cdef readonly size_t offset  # in the allocation, less than its length
-
-
 cdef size_t dtype_size(DTypeCode code) noexcept nogil
 cdef str dtype_name(DTypeCode code)
 cdef DTypeCode dtype_code(object dtype) except *
 # A new handle on part of an allocation; the caller has checked the bounds.
 cdef Buffer new_handle(Allocation allocation, size_t offset, size_t data_length, DTypeCode code,
                        tuple dimensions, bint read_only)
-# Zero-filled memory of its own for `size` > 0 bytes.
-cdef Allocation allocate(Device device, size_t size)
+# Zero-filled memory of its own for a Python integer of bytes.
+cdef Allocation allocate(Device device, object size)
 # The newest live allocation of an equal device that owns all of these bytes, or None.
 cdef Allocation find_live(Device device, const char *first, size_t size)
-# Enters a finished allocation among the live ones.
-cdef void enter_live(Allocation allocation) noexcept
+# Makes a live allocation of one whose handle is set; begin and end bound its own bytes.
+cdef void finish(Allocation allocation, Device device, size_t begin, size_t end) noexcept
+cdef object count_bytes(tuple dimensions, DTypeCode code)

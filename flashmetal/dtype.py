@@ -5,9 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flashmetal.errors import UnsupportedDtype
+from .errors import UnsupportedDtype
 
-__all__ = ["DTYPES", "DType", "name_of", "name_of_format", "numpy_dtype"]
+__all__ = [
+    "DTYPES",
+    "DType",
+    "name_of",
+    "name_of_format",
+    "numpy_dtype",
+    "without_bfloat16",
+]
 
 NATIVE_ORDER = {"little": "<", "big": ">"}[sys.byteorder]
 
@@ -134,3 +141,18 @@ def numpy_dtype(name):
     except ImportError:
         raise UnsupportedDtype(name, NO_BFLOAT16) from None
     return np.dtype(ml_dtypes.bfloat16)
+
+
+def without_bfloat16(obj):
+    """Give an object that can export its memory, in place of a bf16 array, which cannot.
+
+    Returns
+    -------
+    exporter : object
+        The array viewed as uint16, or `obj` itself.
+    is_bfloat16 : bool
+        Whether it was a bf16 array.
+    """
+    if not isinstance(obj, np.ndarray) or obj.dtype.kind != "V" or obj.dtype.fields is not None:
+        return obj, False
+    return (obj.view(np.uint16), True) if name_of(obj.dtype) == "bf16" else (obj, False)

@@ -1,0 +1,34 @@
+"""Flash-attention kernels on Apple GPUs with low overhead per call, and Metal kernels on the CPU.
+
+`Device` opens the system's Metal device; where there is none, as on Linux, it opens the host
+device, which runs the same kernels on the CPU. `attention` needs no objects: arrays in, array out.
+"""
+
+from . import errors
+from ._bridge import version
+from ._buffer import Buffer
+from ._device import Device
+from ._dispatch import BufferWithOffset
+from ._encoder import CommandEncoder
+from ._pipeline import Pipeline
+from ._registry import KernelRegistry
+from .attention import attention
+from .compile_options import CompileOptions
+from .resources import get_include
+
+__all__ = [
+    "Buffer",
+    "BufferWithOffset",
+    "CommandEncoder",
+    "CompileOptions",
+    "Device",
+    "KernelRegistry",
+    "Pipeline",
+    "__version__",
+    "attention",
+    "errors",
+    "get_include",
+]
+
+__version__ = version()
+del version

@@ -1,0 +1,240 @@
+"""The device: a Metal GPU, or on Linux the host device, and its command queue."""
+
+from libc.stdint cimport INT64_MAX, UINT32_MAX
+from libc.string cimport memset
+
+from flashmetal._bridge cimport (
+    check,
+    check_not_forked,
+    device_create,
+    device_get_info,
+    device_release,
+    fm_device_options,
+    fm_error,
+    fm_status,
+)
+from flashmetal._integer cimport to_integer
+
+from flashmetal import _host
+from flashmetal.errors import InvalidArgument
+
+__all__ = ["Device"]
+
+ENGINES = ("auto", "simt", "native")
+ORDERS = ("highest", "lowest", "random")
+
+
+cdef class Device:
+    """A Metal device and its command queue.
+
+    Only the host device takes options: they imitate other machines. The same options give devices
+    that are equal, different options different ones.
+
+    Parameters
+    ----------
+    engine : {"auto", "simt", "native"}
+        What runs kernels: "simt" executes the shader itself, "native" the hand-vectorised
+        equivalents of the shipped kernels, "auto" the fastest for each kernel.
+    threads : int, optional
+        CPU threads that run threadgroups; all that the process may use by default.
+    tensor_api : bool
+        False imitates a system without `<metal_tensor>`.
+    max_threads : int, optional
+        The most threads per threadgroup of every pipeline.
+    order : {"highest", "lowest", "random"}
+        Which SIMD-group and lane runs first where Metal leaves it open.
+    seed : int
+        Of the random order.
+
+    Raises
+    ------
+    DeviceNotFound
+        There is no Metal device.
+    InvalidArgument
+        An option has a value that no device takes.
+    UnsupportedFeature
+        An option other than the default on Apple's Metal.
+    InvalidState
+        The process was forked after it had made a device.
+    """
+
+    def __cinit__(self, engine="auto", threads=None, tensor_api=True, max_threads=None,
+                  order="highest", seed=0):
+        cdef fm_device_options options
+        cdef fm_error error
+        cdef fm_status status
+        check_not_forked()
+        engine_text = require_choice("engine", engine, ENGINES).encode()
+        order_text = require_choice("order", order, ORDERS).encode()
+        memset(&options, 0, sizeof(options))
+        memset(&error, 0, sizeof(error))
+        if engine != "auto":
+            options.engine = engine_text
+        if order != "highest":
+            options.order = order_text
+        if threads is not None:
+            options.threads = to_integer(threads, 1, UINT32_MAX, "Device", "threads")
+        if max_threads is not None:
+            options.max_threads = to_integer(max_threads, 1, UINT32_MAX, "Device",
+                                             "max_threads")
+        options.no_tensor_api = not tensor_api
+        options.seed = to_integer(seed, 0, INT64_MAX, "Device", "seed")
+        _host.prepare()
+        with nogil:
+            status = device_create(&options, &self.handle, &error)
+            check(status, &error, NULL)
+            device_get_info(self.handle, &self.info)
+        self.registry_id = self.info.registry_id
+        self.tensor_api = tensor_api
+
+    def __dealloc__(self):
+        with nogil:
+            device_release(self.handle)
+
+    def __repr__(self):
+        return f"Device(name={self.name!r}, registry_id={self.registry_id:#x})"
+
+    def __eq__(self, other):
+        if not isinstance(other, Device):
+            return NotImplemented
+        return self.registry_id == (<Device>other).registry_id
+
+    def __hash__(self):
+        return hash(self.registry_id)
+
+    def alloc(self, shape, dtype):
+        """Allocate a buffer of zeros.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+            Elements along each axis.
+        dtype : str or NumPy dtype
+            The element type: f32, f16, bf16, u8, u16, u32 or i32.
+
+        Returns
+        -------
+        Buffer
+            In shared, page-aligned memory of its own.
+
+        Raises
+        ------
+        InvalidArgument
+            A dimension is no integer, is negative or is 0.
+        UnsupportedDtype
+            Another element type.
+        BufferAllocationError
+            Metal refuses a buffer of this length.
+        """
+        # The buffer's module needs this one.
+        from flashmetal._buffer import alloc
+
+        return alloc(self, shape, dtype)
+
+    def wrap(self, obj, copy=False, strict=False):
+        """Use an object's memory as a buffer, in place.
+
+        Parameters
+        ----------
+        obj : object with the buffer protocol
+            C-contiguous and in native byte order, e.g. a NumPy array; it is held until the last
+            handle and the last command buffer that use its memory are done. Memory inside a live
+            buffer gives a view of that buffer.
+        copy : bool, optional
+            False never copies, True always does, None copies where the memory cannot be used in
+            place. A copy, as read-only memory, is refused as an output.
+        strict : bool
+            Whether address and length must be whole pages of the device.
+
+        Returns
+        -------
+        Buffer
+            With the object's dtype and shape.
+
+        Raises
+        ------
+        InvalidArgument
+            The memory cannot be used in place; the text names the address, the rule and the ways
+            out.
+        UnsupportedDtype
+            Another element type or byte order.
+        BufferAllocationError
+            Metal refuses the memory.
+        """
+        from flashmetal._wrap import wrap
+
+        return wrap(self, obj, copy, strict)
+
+    def encoder(self, label=None):
+        """Make an encoder: one command buffer, made on the first dispatch.
+
+        Parameters
+        ----------
+        label : str, optional
+            Names the work in errors and in Metal's tools.
+
+        Returns
+        -------
+        CommandEncoder
+        """
+        from flashmetal._encoder import CommandEncoder
+
+        return CommandEncoder(self, label)
+
+    @property
+    def name(self):
+        """The name Metal gives the device."""
+        return self.info.name.decode("utf-8", "replace")
+
+    @property
+    def engine(self):
+        """What runs kernels on the host device; "" on Apple's Metal."""
+        return self.info.engine.decode()
+
+    @property
+    def threads(self):
+        """CPU threads of the host device; 0 on Apple's Metal."""
+        return self.info.threads
+
+    @property
+    def page_size(self):
+        """Bytes; memory is used in place in whole pages."""
+        return self.info.page_size
+
+    @property
+    def max_buffer_length(self):
+        """The most bytes of one buffer."""
+        return self.info.max_buffer_length
+
+    @property
+    def max_threadgroup_memory(self):
+        """The most bytes of threadgroup memory, static and dynamic together."""
+        return self.info.max_threadgroup_memory
+
+    @property
+    def max_threads_per_threadgroup(self):
+        """The most threads of one threadgroup."""
+        return self.info.max_threads_per_threadgroup
+
+    @property
+    def language_version(self):
+        """The newest version of the Metal shading language, as (major, minor)."""
+        return self.info.language_version >> 16, self.info.language_version & 0xFFFF
+
+    @property
+    def is_host(self):
+        """Whether this is the host device, which runs kernels on the CPU."""
+        return self.info.is_host
+
+    @property
+    def unified_memory(self):
+        """Whether CPU and GPU share memory."""
+        return self.info.unified_memory
+
+
+cdef require_choice(str argument, value, tuple choices):
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidArgument(
+            f"Device: {argument} must be one of {', '.join(choices)}, got {value!r}"
+        )
+    return value

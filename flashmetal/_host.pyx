@@ -1,0 +1,183 @@
+"""The host device's control table for tests and tools: faults, limits, live objects, the cache.
+
+Every function raises `UnsupportedFeature` on Apple's Metal, except `available` and `prepare`.
+"""
+
+import os
+
+from libc.stdint cimport uint64_t
+
+from flashmetal._bridge cimport host_control
+
+from flashmetal import resources
+from flashmetal.errors import InvalidArgument, UnsupportedFeature
+
+__all__ = [
+    "available",
+    "compile_count",
+    "diagnostics",
+    "dump_live_objects",
+    "limits",
+    "live_objects",
+    "message_count",
+    "prepare",
+    "quiesce",
+    "set_cache",
+    "set_faults",
+    "set_limits",
+]
+
+
+cdef extern from "control.h" nogil:
+    ctypedef struct hm_limits:
+        uint64_t max_buffer_length
+        uint64_t budget
+        uint64_t max_threadgroup_memory
+
+    ctypedef struct hm_diagnostics:
+        long misuses
+        long over_releases
+        long poolless
+
+    ctypedef struct hm_control:
+        int (*faults)(const char *spec) noexcept
+        void (*get_limits)(hm_limits *out) noexcept
+        void (*set_limits)(const hm_limits *limits) noexcept
+        long (*live_objects)(const char *class_name) noexcept
+        void (*dump_live_objects)() noexcept
+        bint (*quiesce)(int milliseconds) noexcept nogil
+        void (*get_diagnostics)(hm_diagnostics *out) noexcept
+        uint64_t (*message_count)() noexcept
+        void (*set_headers)(const char *folder) noexcept
+        void (*set_cache)(const char *folder) noexcept
+        uint64_t (*compile_count)() noexcept
+
+
+cdef bint prepared = False
+
+
+cdef const hm_control *control() except NULL:
+    cdef const hm_control *table = <const hm_control *>host_control()
+    if table == NULL:
+        raise UnsupportedFeature("only the host device has controls, and this is Apple's Metal")
+    return table
+
+
+def available():
+    """Tell whether this build runs on host Metal."""
+    return host_control() != NULL
+
+
+def prepare():
+    """Tell host Metal, once, where the headers of the shading language are."""
+    global prepared
+    if prepared or not available():
+        return
+    folder = os.fsencode(resources.msl_include())
+    control().set_headers(folder)
+    prepared = True
+
+
+def set_faults(spec=None):
+    """Arm faults in place of the ones armed before.
+
+    Parameters
+    ----------
+    spec : str, optional
+        "site[:after=N][:count=N][:code=N][:ms=N];...": a site fails `count` times (1) once it has
+        been passed `after` times (0). The sites device, queue, buffer, nocopy, library, function,
+        pipeline, cmdbuf, encoder, event and make fail the call; exec ends the command buffer with
+        error `code` after `ms`; hang delays its end by `ms`. None disarms all.
+
+    Returns
+    -------
+    int
+        Armed faults.
+    """
+    cdef bytes text = None if spec is None else spec.encode()
+    armed = control().faults(c_string(text))
+    if armed < 0:
+        raise InvalidArgument(f"spec is not a list of faults: {spec!r}")
+    return armed
+
+
+def limits():
+    """Give the limits in force, in bytes, as a dict."""
+    cdef hm_limits now
+    control().get_limits(&now)
+    return now
+
+
+def set_limits(max_buffer_length=None, budget=None, max_threadgroup_memory=None):
+    """Set limits of the device in bytes; the ones left out go back to their defaults.
+
+    Parameters
+    ----------
+    max_buffer_length : int, optional
+        Of one buffer.
+    budget : int, optional
+        Of all buffers together.
+    max_threadgroup_memory : int, optional
+        Of one threadgroup.
+    """
+    cdef hm_limits new
+    control().set_limits(NULL)
+    control().get_limits(&new)
+    if max_buffer_length is not None:
+        new.max_buffer_length = max_buffer_length
+    if budget is not None:
+        new.budget = budget
+    if max_threadgroup_memory is not None:
+        new.max_threadgroup_memory = max_threadgroup_memory
+    control().set_limits(&new)
+
+
+def live_objects(class_name=None):
+    """Count host Metal's live objects of a class, or of all classes but the device's."""
+    cdef bytes text = None if class_name is None else class_name.encode()
+    return control().live_objects(c_string(text))
+
+
+def dump_live_objects():
+    """Write the live objects to stderr."""
+    control().dump_live_objects()
+
+
+def quiesce(milliseconds=10_000):
+    """Wait until all queues are idle; False when that takes longer."""
+    cdef const hm_control *table = control()
+    cdef int limit = milliseconds
+    cdef bint idle
+    with nogil:
+        idle = table.quiesce(limit)
+    return idle
+
+
+def diagnostics():
+    """Count broken rules of Metal, as a dict: misuses, over_releases, poolless."""
+    cdef hm_diagnostics now
+    control().get_diagnostics(&now)
+    return now
+
+
+def message_count():
+    """Count the Objective-C messages sent to encoders since the start."""
+    return control().message_count()
+
+
+def set_cache(folder=None):
+    """Keep compiled kernels in this folder; None: where the environment says."""
+    cdef bytes path = None if folder is None else os.fsencode(folder)
+    control().set_cache(c_string(path))
+
+
+def compile_count():
+    """Count the runs of the compiler since the start."""
+    return control().compile_count()
+
+
+cdef const char *c_string(bytes text) noexcept:
+    # NULL for None; the bytes object keeps the text.
+    if text is None:
+        return NULL
+    return text

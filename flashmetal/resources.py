@@ -1,0 +1,43 @@
+"""Where the files of the package are: shaders, headers of the shading language, the C header."""
+
+import pathlib
+from importlib.resources import files
+
+from .errors import IoError
+
+__all__ = ["find", "get_include", "msl_include"]
+
+
+def find(*parts):
+    """Find a file of the package.
+
+    An editable install keeps no folder of the package together, so folders are found through a
+    file that they hold.
+
+    Raises
+    ------
+    IoError
+        The installation lacks it.
+    """
+    found = files("flashmetal")
+    for part in parts:
+        found = found / part
+    path = pathlib.Path(str(found))
+    if not path.is_file():
+        raise IoError(f"{'/'.join(parts)} is missing from the flashmetal package: install it again")
+    return path
+
+
+def msl_include():
+    """Find the folder of the headers that shaders include on host Metal."""
+    return find("msl", "include", "metal_stdlib").parent
+
+
+def get_include():
+    """Give the folder of flashmetal.h, for C and Cython code that calls the core directly.
+
+    Returns
+    -------
+    str
+    """
+    return str(find("include", "flashmetal.h").parent)
