@@ -148,7 +148,7 @@ static void a_discarded_encoder_lets_go_of_its_buffers(void) {
     void *memory = aligned_alloc(PAGE, PAGE);
     fm_encoder *encoder = new_encoder();
     CHECK(fm_buffer_wrap(device, memory, PAGE, record_release, &record, &a, &error) == FM_OK);
-    CHECK(dispatch_scale_add(encoder, a, out, (scale_add_parameters){0, 1}) == FM_OK);
+    CHECK(dispatch_scale_add(encoder, a, out, (scale_add_parameters){1, 1}) == FM_OK);
     fm_buffer_release(a);
     fm_encoder_release(encoder);
     CHECK(host->quiesce(1000) && record.calls == 1);

@@ -83,6 +83,22 @@ static void reflection_tells_what_must_be_bound(void) {
     fm_library_release(compiled);
 }
 
+static void a_smaller_device_has_smaller_pipelines(void) {
+    const fm_device_options options = {.max_threads = 256};
+    const fm_compile_options defaults = {0};
+    fm_device *small = NULL;
+    fm_library *compiled = NULL;
+    fm_pipeline *pipeline = NULL;
+    CHECK(fm_device_create(&options, &small, &error) == FM_OK);
+    CHECK(fm_library_compile(small, SOURCE, strlen(SOURCE), &defaults, &compiled, &error) == FM_OK);
+    if (CHECK(fm_pipeline_create(small, compiled, "reflected", NULL, 0, &pipeline, &error) ==
+              FM_OK))
+        CHECK(fm_pipeline_get_info(pipeline)->max_threads == 256);
+    fm_pipeline_release(pipeline);
+    fm_library_release(compiled);
+    fm_device_release(small);
+}
+
 static void a_function_that_is_not_there_is_named(void) {
     fm_pipeline *pipeline = NULL;
     CHECK(fails(fm_pipeline_create(device, library, "no_such_kernel", NULL, 0, &pipeline, &error),
@@ -132,6 +148,7 @@ int main(void) {
     static const bridge_case CASES[] = {
         {"constants reach the kernel", constants_reach_the_kernel},
         {"reflection tells what must be bound", reflection_tells_what_must_be_bound},
+        {"a smaller device has smaller pipelines", a_smaller_device_has_smaller_pipelines},
         {"a function that is not there is named", a_function_that_is_not_there_is_named},
         {"a constant that is missing is an error", a_constant_that_is_missing_is_an_error},
         {"refusals of Metal are errors", refusals_of_metal_are_errors},
