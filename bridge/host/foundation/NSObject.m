@@ -1,0 +1,150 @@
+#import <Foundation/Foundation.h>
+#include <objc/message.h>
+#include <objc/runtime.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "diagnostics.h"
+#include "live_objects.h"
+#include "zombie.h"
+
+/* In front of every object; its size keeps the object aligned as malloc aligns. */
+typedef struct object_header {
+    _Alignas(16) atomic_int references;
+    uint32_t live_slot;
+} object_header;
+
+static object_header *header_of(id object) {
+    return (object_header *)(void *)object - 1;
+}
+
+static IMP unrecognized(id object, SEL selector) {
+    Class class = object_getClass(object);
+    fprintf(stderr, "host Metal: %c[%s %s]: unrecognized selector\n",
+            class_isMetaClass(class) ? '+' : '-', class_getName(class), sel_getName(selector));
+    abort();
+}
+
+@implementation NSObject
+
++ (void)load {
+    /* Without it libobjc would call whatever a missing method resolves to. */
+    __objc_msg_forward2 = unrecognized;
+}
+
++ (instancetype)alloc {
+    Class class = (Class)self;
+    object_header *header = calloc(1, sizeof *header + class_getInstanceSize(class));
+    if (!header) return nil;
+    header->references = 1;
+    header->live_slot = hm_live_slot(class_getName(class));
+    hm_live_add(header->live_slot, 1);
+    id object = (id)(void *)(header + 1);
+    object_setClass(object, class);
+    return object;
+}
+
++ (instancetype)new {
+    return [[self alloc] init];
+}
+
++ (Class)class {
+    return (Class)self;
+}
+
++ (BOOL)instancesRespondToSelector:(SEL)aSelector {
+    return class_respondsToSelector((Class)self, aSelector);
+}
+
+/* A class is an object without a header. */
++ (instancetype)retain {
+    return (id)self;
+}
+
++ (oneway void)release {
+}
+
++ (instancetype)autorelease {
+    return (id)self;
+}
+
++ (NSUInteger)retainCount {
+    return ~(NSUInteger)0;
+}
+
+- (instancetype)init {
+    return self;
+}
+
+- (void)dealloc {
+    object_header *header = header_of(self);
+    hm_live_add(header->live_slot, -1);
+    if (hm_zombies_are_kept())
+        hm_zombie_make(self);
+    else
+        free(header);
+}
+
+- (instancetype)retain {
+    atomic_fetch_add_explicit(&header_of(self)->references, 1, memory_order_relaxed);
+    return self;
+}
+
+- (oneway void)release {
+    int before = atomic_fetch_sub_explicit(&header_of(self)->references, 1, memory_order_acq_rel);
+    if (before == 1)
+        [self dealloc];
+    else if (before < 1)
+        hm_over_release(class_getName(object_getClass(self)));
+}
+
+- (instancetype)autorelease {
+    [NSAutoreleasePool addObject:self];
+    return self;
+}
+
+- (NSUInteger)retainCount {
+    return (NSUInteger)header_of(self)->references;
+}
+
+- (BOOL)isEqual:(id)object {
+    return object == self;
+}
+
+- (NSUInteger)hash {
+    return (NSUInteger)self / sizeof(object_header);
+}
+
+- (Class)class {
+    return object_getClass(self);
+}
+
+- (BOOL)isKindOfClass:(Class)aClass {
+    Class class = object_getClass(self);
+    while (class && class != aClass)
+        class = class_getSuperclass(class);
+    return class != Nil;
+}
+
+- (BOOL)respondsToSelector:(SEL)aSelector {
+    return class_respondsToSelector(object_getClass(self), aSelector);
+}
+
+- (BOOL)conformsToProtocol:(Protocol *)aProtocol {
+    Class class = object_getClass(self);
+    while (class && !class_conformsToProtocol(class, aProtocol))
+        class = class_getSuperclass(class);
+    return class != Nil;
+}
+
+- (NSString *)description {
+    char text[128];
+    snprintf(text, sizeof text, "<%s: %p>", class_getName(object_getClass(self)), (void *)self);
+    return [NSString stringWithUTF8String:text];
+}
+
+- (id)copy {
+    return [(id<NSCopying>)self copyWithZone:NULL];
+}
+
+@end

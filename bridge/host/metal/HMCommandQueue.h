@@ -1,0 +1,28 @@
+#ifndef HM_COMMANDQUEUE_H
+#define HM_COMMANDQUEUE_H
+
+#include <pthread.h>
+#include "HMDevice.h"
+#include "executor.h"
+
+enum { HM_DEFAULT_COMMAND_BUFFERS = 64 };
+
+@interface HMCommandQueue : NSObject <MTLCommandQueue> {
+  @private
+    HMDevice *_device;      /* owned */
+    NSString *_label;       /* owned */
+    hm_executor *_executor; /* owned */
+    NSUInteger _capacity;
+    pthread_mutex_t _lock;
+    pthread_cond_t _left;
+    NSUInteger _uncompleted; /* command buffers, at most _capacity */
+}
+/* `capacity`: how many command buffers may be uncompleted; nil when it is 0. */
+- (instancetype)initWithDevice:(HMDevice *)device capacity:(NSUInteger)capacity;
+/* Takes over one reference of a committed HMCommandBuffer; NO: its thread cannot be started. */
+- (BOOL)submit:(id<MTLCommandBuffer>)commandBuffer;
+/* A command buffer has completed, or went away uncommitted. */
+- (void)commandBufferLeft;
+@end
+
+#endif

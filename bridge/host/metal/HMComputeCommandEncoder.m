@@ -1,0 +1,274 @@
+#include "HMComputeCommandEncoder.h"
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include "diagnostics.h"
+#include "device_limits.h"
+
+static atomic_ullong messages;
+
+uint64_t hm_encoder_message_count(void) {
+    return messages;
+}
+
+static void count_message(void) {
+    atomic_fetch_add_explicit(&messages, 1, memory_order_relaxed);
+}
+
+/* Counts a misuse, with which the command buffer will end. */
+__attribute__((format(printf, 2, 3))) static void refuse(HMCommandBuffer *commandBuffer,
+                                                         const char *format, ...) {
+    char reason[512];
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    hm_misuse_v(format, again);
+    va_end(again);
+    va_end(arguments);
+    [commandBuffer failBecause:reason];
+}
+
+/* Retains once for each command buffer, however often the object is set. */
+static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *holder) {
+    if (!commandBuffer->_retainedReferences || *holder == commandBuffer->_serial) return;
+    [commandBuffer hold:object];
+    *holder = commandBuffer->_serial;
+}
+
+@implementation HMComputeCommandEncoder
+
+@synthesize label = _label, dispatchType = _dispatchType;
+
+- (instancetype)initWithCommandBuffer:(HMCommandBuffer *)commandBuffer
+                         dispatchType:(MTLDispatchType)dispatchType {
+    _commandBuffer = [commandBuffer retain];
+    _device = (HMDevice *)commandBuffer.device;
+    _dispatchType = dispatchType;
+    _launch.order = _device->_options.order;
+    _launch.seed = _device->_options.seed;
+    return self;
+}
+
+- (void)dealloc {
+    if (!_isEnded) {
+        hm_misuse("a command encoder was released without endEncoding");
+        [self close];
+    }
+    [_label release];
+    [_commandBuffer release];
+    [super dealloc];
+}
+
+- (id<MTLDevice>)device {
+    return _device;
+}
+
+- (void)close {
+    _isEnded = YES;
+    [_commandBuffer closeEncoder:self];
+}
+
+- (void)endEncoding {
+    count_message();
+    if (_isEnded)
+        hm_misuse("endEncoding was called before");
+    else
+        [self close];
+}
+
+/* NO when nothing can be recorded any more. */
+- (BOOL)isOpen:(const char *)method {
+    if (!_isEnded) return YES;
+    hm_misuse("%s after endEncoding", method);
+    return NO;
+}
+
+/* ---- state ---- */
+
+- (void)setComputePipelineState:(id<MTLComputePipelineState>)state {
+    count_message();
+    if (![self isOpen:"setComputePipelineState:"]) return;
+    HMComputePipelineState *pipeline = (HMComputePipelineState *)state;
+    if (!pipeline || pipeline->_function->_device != _device) {
+        refuse(_commandBuffer, "setComputePipelineState: %s",
+               pipeline ? "the pipeline state belongs to another device" : "nil");
+        return;
+    }
+    hold(_commandBuffer, pipeline, &pipeline->_holder);
+    _pipeline = pipeline;
+    _launch.library = pipeline->_function->_library;
+    _launch.kernel = pipeline->_function->_kernel;
+}
+
+- (BOOL)isIndex:(NSUInteger)index for:(const char *)method {
+    if (index < MSL_MAX_BUFFERS) return YES;
+    refuse(_commandBuffer, "%s: index %lu is over %d", method, index, MSL_MAX_BUFFERS - 1);
+    return NO;
+}
+
+/* nil for nothing at all. */
+- (void)bind:(HMBuffer *)buffer to:(void *)memory length:(NSUInteger)length at:(NSUInteger)index {
+    uint32_t bit = UINT32_C(1) << index;
+    _buffers[index] = buffer;
+    _launch.buffers[index] = memory;
+    _launch.buffer_lengths[index] = length;
+    _bound = memory ? _bound | bit : _bound & ~bit;
+}
+
+- (void)setBytes:(const void *)bytes length:(NSUInteger)length atIndex:(NSUInteger)index {
+    count_message();
+    if (![self isOpen:"setBytes:length:atIndex:"]) return;
+    if (![self isIndex:index for:"setBytes:length:atIndex:"]) return;
+    if (!bytes || length == 0 || length > HM_MAX_BYTES) {
+        refuse(_commandBuffer, "setBytes:length:atIndex: %lu bytes, must be 1 to %d", length,
+               HM_MAX_BYTES);
+        return;
+    }
+    void *copy = [_commandBuffer copyBytes:bytes length:length];
+    [self bind:nil to:copy length:length at:index];
+}
+
+- (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index {
+    count_message();
+    if (![self isOpen:"setBuffer:offset:atIndex:"]) return;
+    if (![self isIndex:index for:"setBuffer:offset:atIndex:"]) return;
+    HMBuffer *bound = (HMBuffer *)buffer;
+    if (!bound)
+        [self bind:nil to:NULL length:0 at:index];
+    else if (bound->_device != _device)
+        refuse(_commandBuffer,
+               "setBuffer:offset:atIndex: the buffer at index %lu belongs to "
+               "another device",
+               index);
+    else {
+        hold(_commandBuffer, bound, &bound->_holder);
+        [self bind:bound offset:offset at:index];
+    }
+}
+
+- (void)setBufferOffset:(NSUInteger)offset atIndex:(NSUInteger)index {
+    count_message();
+    if (![self isOpen:"setBufferOffset:atIndex:"]) return;
+    if (![self isIndex:index for:"setBufferOffset:atIndex:"]) return;
+    if (_buffers[index])
+        [self bind:_buffers[index] offset:offset at:index];
+    else
+        refuse(_commandBuffer, "setBufferOffset:atIndex: no buffer is bound at index %lu", index);
+}
+
+- (void)bind:(HMBuffer *)buffer offset:(NSUInteger)offset at:(NSUInteger)index {
+    if (offset >= buffer->_length)
+        refuse(_commandBuffer, "offset %lu is beyond the buffer of %lu bytes at index %lu", offset,
+               buffer->_length, index);
+    else
+        [self bind:buffer
+                to:(char *)buffer->_memory + offset
+            length:buffer->_length - offset
+                at:index];
+}
+
+- (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index {
+    count_message();
+    if (![self isOpen:"setThreadgroupMemoryLength:atIndex:"]) return;
+    if (![self isIndex:index for:"setThreadgroupMemoryLength:atIndex:"]) return;
+    if (length % HM_THREADGROUP_MEMORY_STEP || length > UINT32_MAX)
+        refuse(_commandBuffer, "a threadgroup memory length of %lu bytes is not a multiple of %d",
+               length, HM_THREADGROUP_MEMORY_STEP);
+    else
+        _launch.threadgroup_memory[index] = (uint32_t)length;
+}
+
+/* Whatever order the host runs dispatches in, it is theirs: a barrier has nothing to add. */
+- (void)memoryBarrierWithScope:(MTLBarrierScope)scope {
+    (void)scope;
+    count_message();
+    [self isOpen:"memoryBarrierWithScope:"];
+}
+
+/* ---- dispatch ---- */
+
+- (void)dispatchThreadgroups:(MTLSize)threadgroupsPerGrid
+       threadsPerThreadgroup:(MTLSize)threadsPerThreadgroup {
+    count_message();
+    if (![self isOpen:"dispatchThreadgroups:threadsPerThreadgroup:"]) return;
+    const NSUInteger groups[3] = {threadgroupsPerGrid.width, threadgroupsPerGrid.height,
+                                  threadgroupsPerGrid.depth};
+    const NSUInteger threads[3] = {threadsPerThreadgroup.width, threadsPerThreadgroup.height,
+                                   threadsPerThreadgroup.depth};
+    NSUInteger grid[3];
+    for (int i = 0; i < 3; i++)
+        if (__builtin_mul_overflow(groups[i], threads[i], &grid[i])) grid[i] = ~(NSUInteger)0;
+    [self dispatch:grid threads:threads];
+}
+
+- (void)dispatchThreads:(MTLSize)threadsPerGrid
+    threadsPerThreadgroup:(MTLSize)threadsPerThreadgroup {
+    count_message();
+    if (![self isOpen:"dispatchThreads:threadsPerThreadgroup:"]) return;
+    const NSUInteger grid[3] = {threadsPerGrid.width, threadsPerGrid.height, threadsPerGrid.depth};
+    const NSUInteger threads[3] = {threadsPerThreadgroup.width, threadsPerThreadgroup.height,
+                                   threadsPerThreadgroup.depth};
+    [self dispatch:grid threads:threads];
+}
+
+- (void)dispatch:(const NSUInteger *)grid threads:(const NSUInteger *)threads {
+    if (![self canDispatch:grid threads:threads]) return;
+    hm_dispatch *command = [_commandBuffer addCommand:HM_COMMAND_DISPATCH size:sizeof *command];
+    if (!command) return;
+    command->launch = _launch;
+    for (int i = 0; i < 3; i++) {
+        command->launch.threads[i] = (uint32_t)grid[i];
+        command->launch.threads_per_threadgroup[i] = (uint32_t)threads[i];
+    }
+}
+
+- (BOOL)canDispatch:(const NSUInteger *)grid threads:(const NSUInteger *)threads {
+    if (!_pipeline) {
+        refuse(_commandBuffer, "a dispatch without a compute pipeline state");
+        return NO;
+    }
+    return [self isGrid:grid threads:threads] && [self isEverythingBound] &&
+           [self isThreadgroupMemoryInBounds];
+}
+
+- (BOOL)isGrid:(const NSUInteger *)grid threads:(const NSUInteger *)threads {
+    NSUInteger limit = _pipeline->_maxTotalThreadsPerThreadgroup, total = 1;
+    for (int i = 0; i < 3; i++) {
+        if (grid[i] == 0 || threads[i] == 0 || grid[i] > UINT32_MAX || threads[i] > limit) {
+            refuse(_commandBuffer,
+                   "kernel %s: a grid of %lu threads in threadgroups of %lu, dimension %d",
+                   _launch.kernel->name, grid[i], threads[i], i);
+            return NO;
+        }
+        total *= threads[i];
+    }
+    if (total <= limit) return YES;
+    refuse(_commandBuffer,
+           "kernel %s: %lu threads per threadgroup are more than the %lu of its "
+           "pipeline state",
+           _launch.kernel->name, total, limit);
+    return NO;
+}
+
+- (BOOL)isEverythingBound {
+    uint32_t missing = _pipeline->_usedBuffers & ~_bound;
+    if (!missing) return YES;
+    refuse(_commandBuffer, "kernel %s: nothing is bound to buffer index %d", _launch.kernel->name,
+           __builtin_ctz(missing));
+    return NO;
+}
+
+- (BOOL)isThreadgroupMemoryInBounds {
+    NSUInteger bytes = _pipeline->_staticThreadgroupMemoryLength;
+    for (uint32_t rest = _pipeline->_declaredThreadgroupMemory; rest; rest &= rest - 1)
+        bytes += _launch.threadgroup_memory[__builtin_ctz(rest)];
+    if (bytes <= _device.maxThreadgroupMemoryLength) return YES;
+    refuse(_commandBuffer,
+           "kernel %s: %lu bytes of threadgroup memory are more than the device's "
+           "%lu",
+           _launch.kernel->name, bytes, _device.maxThreadgroupMemoryLength);
+    return NO;
+}
+
+@end

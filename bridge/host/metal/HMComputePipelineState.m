@@ -1,0 +1,93 @@
+#include "HMComputePipelineState.h"
+#include <stdio.h>
+#include "HMReflection.h"
+#include "errors.h"
+#include "faults.h"
+#include "device_limits.h"
+
+static NSErrorDomain const pipeline_error_domain = @"MTLPipelineErrorDomain";
+
+static NSUInteger smaller_limit(NSUInteger limit, NSUInteger other) {
+    return other != 0 && other < limit ? other : limit;
+}
+
+@implementation HMComputePipelineState
+
+@synthesize maxTotalThreadsPerThreadgroup = _maxTotalThreadsPerThreadgroup,
+            staticThreadgroupMemoryLength = _staticThreadgroupMemoryLength;
+
+- (instancetype)initWithDevice:(HMDevice *)device
+                    descriptor:(MTLComputePipelineDescriptor *)descriptor
+                         error:(NSError **)error {
+    _function = (HMFunction *)[descriptor.computeFunction retain];
+    if (![self check:device error:error]) {
+        [self release];
+        return nil;
+    }
+    const msl_kernel *kernel = _function->_kernel;
+    NSUInteger limit = smaller_limit(HM_MAX_THREADS, device->_options.maxThreads);
+    limit = smaller_limit(limit, kernel->max_threads);
+    _maxTotalThreadsPerThreadgroup = smaller_limit(limit, descriptor.maxTotalThreadsPerThreadgroup);
+    _label = [descriptor.label copy];
+    [self collectBindings];
+    return self;
+}
+
+- (BOOL)check:(HMDevice *)device error:(NSError **)error {
+    char text[256] = "";
+    if (hm_fault_fires("pipeline", NULL))
+        snprintf(text, sizeof text, "Compiler encountered an internal error");
+    else if (!_function)
+        snprintf(text, sizeof text, "the descriptor has no compute function");
+    else if (_function->_device != device)
+        snprintf(text, sizeof text, "function %s belongs to another device",
+                 _function->_kernel->name);
+    else {
+        NSUInteger available = device.maxThreadgroupMemoryLength;
+        _staticThreadgroupMemoryLength =
+            msl_kernel_static_memory(_function->_library, _function->_kernel);
+        if (_staticThreadgroupMemoryLength > available)
+            snprintf(text, sizeof text,
+                     "Threadgroup memory size (%lu) exceeds the maximum threadgroup memory allowed "
+                     "(%lu)",
+                     _staticThreadgroupMemoryLength, available);
+    }
+    if (text[0]) HMStoreError(error, pipeline_error_domain, 3, text);
+    return !text[0];
+}
+
+- (void)collectBindings {
+    const msl_kernel *kernel = _function->_kernel;
+    for (uint32_t i = 0; i < kernel->binding_count; i++) {
+        const msl_binding *binding = &kernel->bindings[i];
+        uint32_t bit = UINT32_C(1) << binding->index;
+        if (binding->kind == MSL_BINDING_THREADGROUP_MEMORY)
+            _declaredThreadgroupMemory |= bit;
+        else if (binding->used)
+            _usedBuffers |= bit;
+    }
+}
+
+- (void)dealloc {
+    [_function release];
+    [_label release];
+    [super dealloc];
+}
+
+- (id<MTLDevice>)device {
+    return _function->_device;
+}
+
+- (NSString *)label {
+    return _label;
+}
+
+- (NSUInteger)threadExecutionWidth {
+    return MSL_LANES;
+}
+
+- (MTLComputePipelineReflection *)reflection {
+    return HMReflect(_function->_kernel);
+}
+
+@end

@@ -1,0 +1,18 @@
+/* What MTLFunctionConstantValues holds, for the compiler. */
+#ifndef HM_CONSTANTS_H
+#define HM_CONSTANTS_H
+
+#import <Metal/MTLFunctionConstantValues.h>
+#include "msl.h"
+
+enum { HM_CONSTANT_TEXT = 40 };
+
+typedef struct HMConstant {
+    uint32_t index;
+    char text[HM_CONSTANT_TEXT]; /* the value as MSL source */
+} HMConstant;
+
+/* In order of index, whatever the order in which they were set. */
+const HMConstant *HMConstantsOf(MTLFunctionConstantValues *values, NSUInteger *count);
+
+#endif

@@ -1,0 +1,37 @@
+#ifndef HM_DEVICE_H
+#define HM_DEVICE_H
+
+#import <Metal/Metal.h>
+#include "simt.h"
+
+typedef enum HMEngine {
+    HMEngineAuto = 0, /* the best that there is for each kernel */
+    HMEngineSIMT,
+} HMEngine;
+
+/* Zero means default. */
+typedef struct HMDeviceOptions {
+    HMEngine engine;
+    uint32_t threads;    /* that run threadgroups; 0: all that the process may use */
+    uint32_t maxThreads; /* per threadgroup, of every pipeline; 0: 1024 */
+    BOOL noTensorAPI;
+    simt_order order;
+    uint64_t seed; /* of the random order */
+} HMDeviceOptions;
+
+/* Lives as long as the process, like the devices of Apple's Metal. */
+@interface HMDevice : NSObject <MTLDevice> {
+  @public
+    HMDeviceOptions _options;
+    simt_pool *_pool;
+    uint64_t _registryID;
+}
+/* nil when its threads cannot be started. */
+- (instancetype)initWithOptions:(const HMDeviceOptions *)options;
+- (MTLLanguageVersion)newestLanguageVersion;
+@end
+
+/* Retained. The same device for the same options; nil when there is none. */
+HMDevice *HMDeviceCreate(const HMDeviceOptions *options);
+
+#endif

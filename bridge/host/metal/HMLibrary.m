@@ -1,0 +1,102 @@
+#include "HMLibrary.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include "HMConstants.h"
+#include "HMFunction.h"
+#include "compile.h"
+#include "errors.h"
+#include "faults.h"
+
+@implementation HMLibrary
+
+@synthesize label = _label;
+
+- (instancetype)initWithDevice:(HMDevice *)device
+                        source:(NSString *)source
+                       options:(MTLCompileOptions *)options
+                         error:(NSError **)error {
+    _device = [device retain];
+    _source = [source copy];
+    _options = options ? [options copy] : [MTLCompileOptions new];
+    if (hm_fault_fires("library", NULL))
+        HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure,
+                     "program_source: error: a fault that a test has armed");
+    else
+        _library = HMCompile(device, source, _options, nil, error);
+    return [self completed];
+}
+
+- (instancetype)initWithDevice:(HMDevice *)device path:(NSString *)path error:(NSError **)error {
+    _device = [device retain];
+    if (hm_fault_fires("library", NULL))
+        HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorFileNotFound,
+                     "a fault that a test has armed");
+    else
+        _library = HMOpen(path, error);
+    return [self completed];
+}
+
+- (instancetype)completed {
+    if (_library) return self;
+    [self release];
+    return nil;
+}
+
+- (void)dealloc {
+    if (_library) msl_library_release(_library);
+    [_device release];
+    [_source release];
+    [_options release];
+    [_label release];
+    [super dealloc];
+}
+
+- (id<MTLDevice>)device {
+    return _device;
+}
+
+- (NSArray *)functionNames {
+    size_t count = msl_library_kernel_count(_library);
+    id *names = (id *)calloc(count + 1, sizeof(id));
+    if (!names) return [NSArray array];
+    for (size_t i = 0; i < count; i++)
+        names[i] = HMString(msl_library_kernel(_library, i)->name);
+    NSArray *array = [NSArray arrayWithObjects:names count:count];
+    free(names);
+    return array;
+}
+
+- (id<MTLFunction>)newFunctionWithName:(NSString *)functionName {
+    return [self functionIn:_library named:functionName error:NULL];
+}
+
+- (id<MTLFunction>)newFunctionWithName:(NSString *)name
+                        constantValues:(MTLFunctionConstantValues *)constantValues
+                                 error:(NSError **)error {
+    NSUInteger count;
+    HMConstantsOf(constantValues, &count);
+    if (count == 0) return [self functionIn:_library named:name error:error];
+    if (!_source) {
+        HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
+                     "a host library that was opened from a file takes no function constants: "
+                     "compile it from its source");
+        return nil;
+    }
+    msl_library *specialised = HMCompile(_device, _source, _options, constantValues, error);
+    if (!specialised) return nil;
+    id<MTLFunction> function = [self functionIn:specialised named:name error:error];
+    msl_library_release(specialised);
+    return function;
+}
+
+- (HMFunction *)functionIn:(msl_library *)library named:(NSString *)name error:(NSError **)error {
+    const msl_kernel *kernel = msl_library_find(library, name.UTF8String);
+    if (kernel && !hm_fault_fires("function", NULL))
+        return [[HMFunction alloc] initWithDevice:_device library:library kernel:kernel];
+    char text[256];
+    snprintf(text, sizeof text, "Function %s was not found in the library", name.UTF8String);
+    HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorFunctionNotFound, text);
+    return nil;
+}
+
+@end

@@ -1,0 +1,13 @@
+/* Metal's compile options as a request to the MSL compiler. */
+#ifndef HM_COMPILE_H
+#define HM_COMPILE_H
+
+#include "HMDevice.h"
+#include "msl.h"
+
+/* NULL with `error` filled. `constants` may be nil. */
+msl_library *HMCompile(HMDevice *device, NSString *source, MTLCompileOptions *options,
+                       MTLFunctionConstantValues *constants, NSError **error);
+msl_library *HMOpen(NSString *path, NSError **error);
+
+#endif

@@ -1,0 +1,114 @@
+#include "execution.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "HMCommandBufferEncoderInfo.h"
+#include "errors.h"
+#include "faults.h"
+
+typedef struct failure {
+    MTLCommandBufferError code; /* None: none */
+    uint32_t encoder;           /* that it happened in */
+    char text[600];
+} failure;
+
+static CFTimeInterval seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (CFTimeInterval)now.tv_sec + (CFTimeInterval)now.tv_nsec * 1e-9;
+}
+
+static void pause_for(long milliseconds) {
+    struct timespec rest = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    if (milliseconds > 0) nanosleep(&rest, NULL);
+}
+
+static MTLCommandBufferError error_code(simt_fault_kind kind) {
+    switch (kind) {
+    case SIMT_FAULT_NONE:
+        return MTLCommandBufferErrorNone;
+    case SIMT_FAULT_DIVERGENT_BARRIER: /* on a GPU the barrier waits until the watchdog barks */
+        return MTLCommandBufferErrorTimeout;
+    case SIMT_FAULT_PAGE:
+        return MTLCommandBufferErrorPageFault;
+    case SIMT_FAULT_OUT_OF_MEMORY:
+        return MTLCommandBufferErrorOutOfMemory;
+    }
+    return MTLCommandBufferErrorInternal;
+}
+
+static void dispatch(HMDevice *device, const hm_dispatch *command, failure *out) {
+    simt_fault fault = {.kind = SIMT_FAULT_NONE};
+    simt_fault_kind kind = simt_run(device->_pool, &command->launch, &fault);
+    if (kind == SIMT_FAULT_NONE) return;
+    out->code = error_code(kind);
+    out->encoder = command->command.encoder;
+    snprintf(out->text, sizeof out->text, "kernel %s: %s", command->launch.kernel->name,
+             fault.message);
+}
+
+static void run_command(HMDevice *device, const hm_command *command, failure *out) {
+    const hm_event_command *event = (const hm_event_command *)command;
+    switch (command->kind) {
+    case HM_COMMAND_DISPATCH:
+        dispatch(device, (const hm_dispatch *)command, out);
+        break;
+    case HM_COMMAND_SIGNAL:
+        event->event.signaledValue = event->value;
+        break;
+    case HM_COMMAND_WAIT:
+        [event->event waitUntilSignaledValue:event->value];
+        break;
+    }
+}
+
+/* What fails before any command has run. */
+static void fail_at_once(HMCommandBuffer *commandBuffer, failure *out) {
+    hm_fault armed = {0};
+    if (hm_fault_fires("hang", &armed)) pause_for(armed.milliseconds);
+    if (commandBuffer->_failure) {
+        out->code = MTLCommandBufferErrorInternal;
+        snprintf(out->text, sizeof out->text, "%s", commandBuffer->_failure);
+    } else if (hm_fault_fires("exec", &armed)) {
+        pause_for(armed.milliseconds);
+        out->code = armed.code ? (MTLCommandBufferError)armed.code : MTLCommandBufferErrorInternal;
+        snprintf(out->text, sizeof out->text, "a fault that a test has armed");
+    }
+}
+
+/* nil unless the command buffer was made with the option that asks for it. */
+static NSArray *encoder_infos(HMCommandBuffer *commandBuffer, uint32_t faulted) {
+    uint32_t count = commandBuffer->_encoderCount;
+    if (!(commandBuffer->_errorOptions & MTLCommandBufferErrorOptionEncoderExecutionStatus))
+        return nil;
+    id *infos = (id *)calloc(count + 1, sizeof(id));
+    if (!infos) return nil;
+    for (uint32_t i = 0; i < count; i++) {
+        MTLCommandEncoderErrorState state = i < faulted    ? MTLCommandEncoderErrorStateCompleted
+                                            : i == faulted ? MTLCommandEncoderErrorStateFaulted
+                                                           : MTLCommandEncoderErrorStatePending;
+        infos[i] =
+            [[[HMCommandBufferEncoderInfo alloc] initWithLabel:commandBuffer->_encoderLabels[i]
+                                                    errorState:state] autorelease];
+    }
+    NSArray *array = [NSArray arrayWithObjects:infos count:count];
+    free(infos);
+    return array;
+}
+
+void HMExecute(HMCommandBuffer *commandBuffer) {
+    HMDevice *device = (HMDevice *)commandBuffer.device;
+    failure failed = {.code = MTLCommandBufferErrorNone};
+    commandBuffer->_status = MTLCommandBufferStatusScheduled;
+    CFTimeInterval start = seconds();
+    fail_at_once(commandBuffer, &failed);
+    for (const hm_command *command = commandBuffer->_firstCommand; command && !failed.code;
+         command = command->next)
+        run_command(device, command, &failed);
+    CFTimeInterval end = seconds();
+    NSError *error = nil;
+    if (failed.code)
+        error = HMCommandBufferError(failed.code, failed.text,
+                                     encoder_infos(commandBuffer, failed.encoder));
+    [commandBuffer completeWithError:error start:start end:end];
+}

@@ -1,0 +1,67 @@
+/* The bridge's device where there is no Metal: host Metal's. */
+#include <stdio.h>
+#include <string.h>
+#import "internal.h"
+#include "HMDevice.h"
+#include "control.h"
+#include "device_limits.h"
+
+static const char *const ENGINE_NAMES[] = {[HMEngineAuto] = "auto", [HMEngineSIMT] = "simt"};
+static const char *const ORDER_NAMES[] = {
+    [SIMT_HIGHEST_FIRST] = "highest", [SIMT_LOWEST_FIRST] = "lowest", [SIMT_RANDOM] = "random"};
+
+/* The place of `name` among `count` names, 0 for NULL; -1: it is none of them. */
+static int find_name(const char *name, const char *const *names, int count) {
+    int place = 0;
+    while (name && place < count && strcmp(name, names[place]) != 0)
+        place++;
+    return place < count ? place : -1;
+}
+
+static fm_status read_options(const fm_device_options *options, HMDeviceOptions *out,
+                              fm_error *error) {
+    int engine = find_name(options->engine, ENGINE_NAMES, 2);
+    int order = find_name(options->order, ORDER_NAMES, 3);
+    if (engine < 0)
+        return fm_fail(error, FM_UNSUPPORTED,
+                       "host Metal has no engine \"%s\": there are \"auto\" and \"simt\"",
+                       options->engine);
+    if (order < 0)
+        return fm_fail(error, FM_INVALID_ARGUMENT,
+                       "order must be \"highest\", \"lowest\" or \"random\", not \"%s\"",
+                       options->order);
+    if (options->max_threads > HM_MAX_THREADS)
+        return fm_fail(error, FM_INVALID_ARGUMENT, "max_threads must be at most %d, not %u",
+                       HM_MAX_THREADS, options->max_threads);
+    *out = (HMDeviceOptions){
+        .engine = (HMEngine)engine,
+        .threads = options->threads,
+        .maxThreads = options->max_threads,
+        .noTensorAPI = options->no_tensor_api,
+        .order = (simt_order)order,
+        .seed = options->seed,
+    };
+    return FM_OK;
+}
+
+id<MTLDevice> fm_system_device(const fm_device_options *options, fm_error *error) {
+    HMDeviceOptions wanted = {0};
+    if (options && read_options(options, &wanted, error) != FM_OK) return nil;
+    id<MTLDevice> device = HMDeviceCreate(&wanted);
+    if (!device) fm_fail(error, FM_DEVICE_NOT_FOUND, "host Metal could not make a device");
+    return device;
+}
+
+void fm_system_device_describe(id<MTLDevice> device, fm_device_info *out) {
+    HMDevice *host = (HMDevice *)device;
+    out->page_size = HM_PAGE_SIZE;
+    out->language_version = (uint32_t)[host newestLanguageVersion];
+    out->threads = simt_pool_threads(host->_pool);
+    out->is_host = true;
+    /* "auto" takes the best engine there is. */
+    snprintf(out->engine, sizeof out->engine, "%s", ENGINE_NAMES[HMEngineSIMT]);
+}
+
+const struct hm_control *fm_host_control(void) {
+    return hm_get_control();
+}

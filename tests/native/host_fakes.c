@@ -1,0 +1,196 @@
+#include "host_fakes.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- kernels ---- */
+
+typedef simt_fault_kind (*fake_function)(const simt_launch *launch, simt_fault *fault);
+
+static simt_fault_kind add_one(const simt_launch *launch, simt_fault *fault) {
+    (void)fault;
+    int step = launch->buffers[1] ? *(const int *)launch->buffers[1] : 1;
+    int *values = launch->buffers[0];
+    for (uint32_t i = 0; i < launch->threads[0] * launch->threads[1] * launch->threads[2]; i++)
+        values[i] += step;
+    return SIMT_FAULT_NONE;
+}
+
+static simt_fault_kind fail(simt_fault *fault, simt_fault_kind kind, const char *message) {
+    fault->kind = kind;
+    snprintf(fault->message, sizeof fault->message, "%s", message);
+    return kind;
+}
+
+static simt_fault_kind page_fault(const simt_launch *launch, simt_fault *fault) {
+    (void)launch;
+    return fail(fault, SIMT_FAULT_PAGE, "address 0x10 of no buffer");
+}
+
+static simt_fault_kind divergent(const simt_launch *launch, simt_fault *fault) {
+    (void)launch;
+    return fail(fault, SIMT_FAULT_DIVERGENT_BARRIER, "threads wait at different barriers");
+}
+
+static const msl_binding BINDINGS[] = {
+    {"values", 0, MSL_BINDING_BUFFER, .used = 1, .writable = 1, .alignment = 4, .size = 4},
+    {"step", 1, MSL_BINDING_BUFFER, .used = 0, .writable = 0, .alignment = 16, .size = 16},
+    {"scratch", 0, MSL_BINDING_THREADGROUP_MEMORY, .used = 1, .writable = 1, .alignment = 8,
+     .size = 8},
+};
+
+static const msl_kernel KERNELS[] = {
+    {.name = "add_one", .function = (void *)add_one, .binding_count = 2, .bindings = BINDINGS},
+    {.name = "page_fault", .function = (void *)page_fault, .bindings = BINDINGS},
+    {.name = "divergent", .function = (void *)divergent, .bindings = BINDINGS},
+    {.name = "narrow",
+     .function = (void *)add_one,
+     .max_threads = 64,
+     .binding_count = 2,
+     .bindings = BINDINGS},
+    {.name = "shared", .function = (void *)add_one, .binding_count = 3, .bindings = BINDINGS},
+};
+enum { KERNEL_COUNT = sizeof KERNELS / sizeof KERNELS[0] };
+
+/* ---- the compiler ---- */
+
+struct msl_library {
+    atomic_int references;
+    size_t count;
+    const msl_kernel *kernels[KERNEL_COUNT];
+};
+
+static fake_request last_request;
+static atomic_long live_libraries;
+
+static msl_library *make_library(const char *source) {
+    msl_library *library = calloc(1, sizeof *library);
+    library->references = 1;
+    live_libraries++;
+    for (int i = 0; i < KERNEL_COUNT; i++)
+        if (strstr(source, KERNELS[i].name)) library->kernels[library->count++] = &KERNELS[i];
+    return library;
+}
+
+static msl_library *refuse(msl_failure *failure, msl_failure_kind kind, const char *message) {
+    *failure = (msl_failure){.kind = kind, .message = strdup(message)};
+    return NULL;
+}
+
+static void append(char *text, size_t size, const char *name, const char *value) {
+    size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s=%s ", name, value);
+}
+
+msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
+    uint64_t compilations = last_request.compilations + 1;
+    last_request = (fake_request){.language_version = request->language_version,
+                                  .math_mode = request->math_mode,
+                                  .tensor_api = request->tensor_api,
+                                  .compilations = compilations};
+    for (size_t i = 0; i < request->macro_count; i++)
+        append(last_request.macros, sizeof last_request.macros, request->macros[i].name,
+               request->macros[i].value);
+    for (size_t i = 0; i < request->constant_count; i++) {
+        char index[16];
+        snprintf(index, sizeof index, "%u", request->constants[i].index);
+        append(last_request.constants, sizeof last_request.constants, index,
+               request->constants[i].text);
+    }
+    if (strstr(request->source, "#error"))
+        return refuse(failure, MSL_FAILURE_SOURCE,
+                      "program_source:1:2: error: \"no\"\n#error \"no\"\n ^\n");
+    return make_library(request->source);
+}
+
+msl_library *msl_open(const char *path, msl_failure *failure) {
+    if (strstr(path, "missing")) return refuse(failure, MSL_FAILURE_IO, "no such library");
+    return make_library(FAKE_SOURCE);
+}
+
+void msl_library_bind(msl_library *library, const msl_runtime *runtime) {
+    (void)library;
+    (void)runtime;
+}
+
+msl_library *msl_library_retain(msl_library *library) {
+    library->references++;
+    return library;
+}
+
+void msl_library_release(msl_library *library) {
+    if (--library->references > 0) return;
+    live_libraries--;
+    free(library);
+}
+
+size_t msl_library_kernel_count(const msl_library *library) {
+    return library->count;
+}
+
+const msl_kernel *msl_library_kernel(const msl_library *library, size_t i) {
+    return library->kernels[i];
+}
+
+const msl_kernel *msl_library_find(const msl_library *library, const char *name) {
+    for (size_t i = 0; i < library->count; i++)
+        if (strcmp(library->kernels[i]->name, name) == 0) return library->kernels[i];
+    return NULL;
+}
+
+uint32_t msl_kernel_static_memory(const msl_library *library, const msl_kernel *kernel) {
+    (void)library;
+    return kernel->max_threads ? 1024 : 0;
+}
+
+void msl_set_headers(const char *folder) {
+    (void)folder;
+}
+
+void msl_set_cache(const char *folder) {
+    (void)folder;
+}
+
+uint64_t msl_compile_count(void) {
+    return last_request.compilations;
+}
+
+const fake_request *fake_last_request(void) {
+    last_request.live_libraries = live_libraries;
+    return &last_request;
+}
+
+/* ---- the engine ---- */
+
+const msl_runtime simt_runtime = {.abi_version = MSL_ABI_VERSION};
+
+struct simt_pool {
+    uint32_t threads;
+};
+
+static simt_launch last_launch;
+
+simt_pool *simt_pool_create(uint32_t threads) {
+    simt_pool *pool = malloc(sizeof *pool);
+    pool->threads = threads ? threads : 2;
+    return pool;
+}
+
+uint32_t simt_pool_threads(const simt_pool *pool) {
+    return pool->threads;
+}
+
+void simt_pool_release(simt_pool *pool) {
+    free(pool);
+}
+
+simt_fault_kind simt_run(simt_pool *pool, const simt_launch *launch, simt_fault *fault) {
+    (void)pool;
+    last_launch = *launch;
+    return ((fake_function)launch->kernel->function)(launch, fault);
+}
+
+const simt_launch *fake_last_launch(void) {
+    return &last_launch;
+}
