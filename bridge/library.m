@@ -22,29 +22,17 @@ void fm_set_math_mode(MTLCompileOptions *options, fm_math_mode mode) {
         options.fastMathEnabled = mode == FM_MATH_FAST;
 }
 
-/* Fills `names` and `values`, which are autoreleased. */
-static fm_status convert_macros(const fm_macro *macros, size_t count, NSString **names,
-                                NSString **values, fm_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        names[i] = fm_string(macros[i].name, "the name of a macro", error);
-        values[i] = names[i] ? fm_string(macros[i].value, "the value of a macro", error) : nil;
-        if (!values[i]) return FM_INVALID_ARGUMENT;
-    }
-    return FM_OK;
-}
-
 static fm_status set_macros(MTLCompileOptions *options, const fm_macro *macros, size_t count,
                             fm_error *error) {
-    if (!count) return FM_OK;
-    NSString **strings = fm_allocate(2 * count * sizeof *strings, error);
-    if (!strings) return FM_ALLOCATION_FAILED;
-    fm_status status = convert_macros(macros, count, strings, strings + count, error);
-    if (status == FM_OK)
-        options.preprocessorMacros = [NSDictionary dictionaryWithObjects:strings + count
-                                                                 forKeys:strings
-                                                                   count:count];
-    free(strings);
-    return status;
+    NSMutableDictionary *dictionary = [NSMutableDictionary dictionary];
+    for (size_t i = 0; i < count; i++) {
+        NSString *name = fm_string(macros[i].name, "the name of a macro", error);
+        NSString *value = name ? fm_string(macros[i].value, "the value of a macro", error) : nil;
+        if (!value) return FM_INVALID_ARGUMENT;
+        [dictionary setObject:value forKey:name];
+    }
+    options.preprocessorMacros = dictionary;
+    return FM_OK;
 }
 
 static fm_status compile(fm_library *library, fm_device *device, NSString *source,

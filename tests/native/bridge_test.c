@@ -91,6 +91,7 @@ static bool set_up(void) {
     const fm_constant factor = {.index = 0, .type = FM_CONSTANT_INT, .value = 3};
     host = fm_host_control();
     host->set_headers(MSL_HEADERS);
+    host->set_cache(MSL_CACHE);
     return CHECK(fm_device_create(NULL, &device, &error) == FM_OK) &&
            CHECK(fm_library_compile(device, SOURCE, strlen(SOURCE), &options, &library, &error) ==
                  FM_OK) &&
