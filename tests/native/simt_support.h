@@ -15,16 +15,15 @@
         }                                                                                          \
     } while (0)
 
-#define CHECK_EQUAL(actual, expected)                                                              \
-    do {                                                                                           \
-        const auto a = (actual);                                                                   \
-        const auto e = (expected);                                                                 \
-        if (a != static_cast<decltype(a)>(e)) {                                                    \
-            fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #actual,          \
-                    (long long)a, (long long)e);                                                   \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#define CHECK_EQUAL(actual, expected) check_equal(actual, expected, #actual, __FILE__, __LINE__)
+
+template <class Actual, class Expected>
+void check_equal(Actual actual, Expected expected, const char *text, const char *file, int line) {
+    const auto a = static_cast<long long>(actual), e = static_cast<long long>(expected);
+    if (a == e) return;
+    fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", file, line, text, a, e);
+    exit(1);
+}
 
 // A site as the compiler numbers them.
 constexpr uint32_t site(uint32_t line, uint32_t column = 1) {
@@ -75,12 +74,17 @@ struct TestPool {
     }
     simt_fault fault_of(const Launch &launch) {
         simt_fault fault;
-        CHECK_EQUAL(simt_run(pool, &launch, &fault), fault.kind);
+        const simt_fault_kind kind = simt_run(pool, &launch, &fault);
+        CHECK_EQUAL(kind, fault.kind);
         return fault;
     }
 
     simt_pool *pool;
 };
+
+inline bool says(const simt_fault &fault, const char *text) {
+    return strstr(fault.message, text) != nullptr;
+}
 
 template <class T> T *buffer(const msl_thread *thread, int index) {
     return static_cast<T *>(thread->buffers[index]);

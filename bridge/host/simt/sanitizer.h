@@ -68,25 +68,28 @@ struct Stack {
     void *fiber;
 };
 
-inline void create(Stack &stack, char *, size_t) {
+// A call's entry and exit must fall on the same side of the switch.
+#define SIMT_INLINE inline __attribute__((always_inline))
+
+SIMT_INLINE void create(Stack &stack, char *, size_t) {
     stack.fiber = __tsan_create_fiber(0);
 }
-inline void destroy(Stack &stack) {
+SIMT_INLINE void destroy(Stack &stack) {
     __tsan_destroy_fiber(stack.fiber);
 }
-inline void clean(const Stack &) {}
-inline void leave(Stack &from, Stack &to) {
+SIMT_INLINE void clean(const Stack &) {}
+SIMT_INLINE void leave(Stack &from, Stack &to) {
     from.fiber = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(to.fiber, 0);
 }
-inline void leave_for_good(Stack &to) {
+SIMT_INLINE void leave_for_good(Stack &to) {
     __tsan_switch_to_fiber(to.fiber, 0);
 }
-inline void leave_in_handler(Stack &) {}
-inline void arrive(Stack &stack) {
+SIMT_INLINE void leave_in_handler(Stack &) {}
+SIMT_INLINE void arrive(Stack &stack) {
     if (__tsan_get_current_fiber() != stack.fiber) __tsan_switch_to_fiber(stack.fiber, 0);
 }
-inline void arrive_first(Stack &) {}
+SIMT_INLINE void arrive_first(Stack &) {}
 
 #else
 

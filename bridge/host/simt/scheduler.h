@@ -23,6 +23,15 @@ inline void scheduler_switch(Threadgroup &group, uint32_t from, uint32_t to) {
     sanitizer::arrive(group.stack[from]);
 }
 
+// Switching in the fixed order goes through stacks faster than caches follow by themselves.
+inline void prefetch_stack(const Threadgroup &group, uint32_t i) {
+    constexpr uintptr_t LINES = 6, LINE_BYTES = 64;
+    const auto top = reinterpret_cast<uintptr_t>(group.suspended[i % MSL_MAX_THREADS]);
+    for (uintptr_t line = 0; line < LINES; line++) {
+        __builtin_prefetch(reinterpret_cast<const void *>(top + line * LINE_BYTES), 1, 3);
+    }
+}
+
 // Suspends the running thread, which has noted where it waits.
 inline __attribute__((always_inline)) void scheduler_wait(Threadgroup &group) {
     const uint32_t from = group.current, s = from / MSL_LANES, ready = group.ready[s];
@@ -31,9 +40,7 @@ inline __attribute__((always_inline)) void scheduler_wait(Threadgroup &group) {
         const uint32_t lane = MSL_LANES - 1 - static_cast<uint32_t>(__builtin_clz(ready));
         group.ready[s] = ready ^ 1u << lane;
         to = s * MSL_LANES + lane;
-        const char *soon = static_cast<const char *>(group.suspended[(to - 2) % MSL_MAX_THREADS]);
-        for (int line = 0; line < 6; line++)
-            __builtin_prefetch(soon + 64 * line, 1, 3);
+        prefetch_stack(group, to - 2);
     } else {
         to = scheduler_next(group, s);
         if (to == from) return;

@@ -1,0 +1,142 @@
+// Barriers hold every thread until all have come, and say so when some cannot come.
+#include "simt_support.h"
+
+#include <vector>
+
+namespace {
+
+constexpr uint32_t THREADS = 1024;
+
+// Each round reads what the whole threadgroup wrote in the one before.
+void rotate(const msl_thread *thread) {
+    auto *cells = reinterpret_cast<uint32_t *>(thread->threadgroup_memory[0]);
+    const uint32_t i = thread->index, count = thread->threads_per_threadgroup[0];
+    cells[i] = i;
+    for (uint32_t round = 0; round < 20; round++) {
+        simt_runtime.barrier(site(10));
+        const uint32_t next = cells[(i + 1) % count];
+        simt_runtime.barrier(site(11));
+        cells[i] = next;
+    }
+    buffer<uint32_t>(thread, 0)[thread->thread_in_grid[0]] = cells[i];
+}
+
+void threads_see_what_others_wrote_before_a_barrier(TestPool &pool) {
+    for (uint32_t size : {1u, 31u, 32u, 100u, 256u, THREADS}) {
+        for (simt_order order : ORDERS) {
+            std::vector<uint32_t> out(3 * size);
+            Launch launch(rotate, 3 * size, size, {out.data()});
+            launch.threadgroup_memory[0] = THREADS * sizeof(uint32_t);
+            launch.order = order;
+            pool.run(launch);
+            for (uint32_t i = 0; i < out.size(); i++)
+                CHECK_EQUAL(out[i], (i % size + 20) % size);
+        }
+    }
+}
+
+void one_thread_elsewhere(const msl_thread *thread) {
+    if (thread->index == 70) {
+        simt_runtime.barrier(site(12, 9));
+    } else {
+        simt_runtime.barrier(site(7, 5));
+    }
+}
+
+void one_thread_returns(const msl_thread *thread) {
+    if (thread->index != 70) simt_runtime.barrier(site(7, 5));
+}
+
+void same_line_other_column(const msl_thread *thread) {
+    simt_runtime.barrier(site(7, thread->index % 2 == 0 ? 5 : 40));
+}
+
+void whole_threadgroups_return(const msl_thread *thread) {
+    if (thread->threadgroup_in_grid[0] % 2 == 1) return;
+    simt_runtime.barrier(site(7));
+    buffer<uint32_t>(thread, 0)[thread->thread_in_grid[0]] = 1;
+}
+
+void divergent_barriers_are_reported_with_both_lines(TestPool &pool) {
+    for (simt_order order : ORDERS) {
+        Launch launch(one_thread_elsewhere, 256, 256, {}, "tiles");
+        launch.order = order;
+        const simt_fault fault = pool.fault_of(launch);
+        CHECK_EQUAL(fault.kind, SIMT_FAULT_DIVERGENT_BARRIER);
+        CHECK(says(fault, "kernel 'tiles'"));
+        CHECK(says(fault, "thread 0 waits at line 7, thread 70 at line 12"));
+    }
+    Launch columns(same_line_other_column, 64, 64, {});
+    CHECK_EQUAL(pool.fault_of(columns).kind, SIMT_FAULT_DIVERGENT_BARRIER);
+}
+
+void threads_that_return_before_a_barrier_are_reported(TestPool &pool) {
+    for (simt_order order : ORDERS) {
+        Launch launch(one_thread_returns, 300, 300, {});
+        launch.order = order;
+        const simt_fault fault = pool.fault_of(launch);
+        CHECK_EQUAL(fault.kind, SIMT_FAULT_DIVERGENT_BARRIER);
+        CHECK(says(fault, "299 of 300 threads wait at line 7, the others have returned"));
+        CHECK(says(fault, "threadgroup (0, 0, 0)"));
+    }
+}
+
+void whole_threadgroups_may_return_early(TestPool &pool) {
+    std::vector<uint32_t> out(4 * 64);
+    pool.run(Launch(whole_threadgroups_return, 4 * 64, 64, {out.data()}));
+    for (uint32_t i = 0; i < out.size(); i++)
+        CHECK_EQUAL(out[i], i / 64 % 2 == 0);
+}
+
+void a_fault_leaves_the_pool_usable_and_starts_no_more_threadgroups() {
+    TestPool pool(1);
+    Launch bad(one_thread_elsewhere, 1000 * 256, 256, {});
+    CHECK(says(pool.fault_of(bad), "threadgroup (0, 0, 0)"));
+    threads_see_what_others_wrote_before_a_barrier(pool);
+}
+
+void add_all(void **all, uint32_t threads) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < threads; i++)
+        sum += *static_cast<uint64_t *>(all[i]);
+    for (uint32_t i = 0; i < threads; i++)
+        *static_cast<uint64_t *>(all[i]) = sum;
+}
+
+void cooperate(const msl_thread *thread) {
+    uint64_t mine = thread->index;
+    simt_runtime.cooperate(site(20), &mine, add_all);
+    const uint64_t first = mine;
+    mine = 1;
+    simt_runtime.cooperate(site(21), &mine, add_all);
+    simt_runtime.barrier(site(22));
+    buffer<uint64_t>(thread, 0)[thread->thread_in_grid[0]] = first * mine;
+}
+
+void a_leader_acts_once_for_all_threads(TestPool &pool) {
+    for (uint64_t size : {1, 50, 1024}) {
+        for (simt_order order : ORDERS) {
+            std::vector<uint64_t> out(2 * size);
+            Launch launch(cooperate, static_cast<uint32_t>(2 * size), static_cast<uint32_t>(size),
+                          {out.data()});
+            launch.order = order;
+            pool.run(launch);
+            for (uint64_t value : out)
+                CHECK_EQUAL(value, size * (size - 1) / 2 * size);
+        }
+    }
+}
+
+}  // namespace
+
+int main() {
+    for (uint32_t threads : {1, 4}) {
+        TestPool pool(threads);
+        threads_see_what_others_wrote_before_a_barrier(pool);
+        divergent_barriers_are_reported_with_both_lines(pool);
+        threads_that_return_before_a_barrier_are_reported(pool);
+        whole_threadgroups_may_return_early(pool);
+        a_leader_acts_once_for_all_threads(pool);
+    }
+    a_fault_leaves_the_pool_usable_and_starts_no_more_threadgroups();
+}

@@ -1,0 +1,166 @@
+// What would kill a process ends a launch, is told in words, and leaves the pool usable.
+#include "simt_support.h"
+
+#include <csignal>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+// The faults are meant to reach the processor, not a sanitizer.
+#if defined(__clang__)
+#define AS_WRITTEN __attribute__((noinline, optnone, no_sanitize("all")))
+#else
+#define AS_WRITTEN __attribute__((noinline, optimize("O0"), no_sanitize("address", "undefined")))
+#endif
+
+namespace {
+
+constexpr uint32_t SIZE = 64, GROUPS = 3, CULPRIT = 130;  // thread 2 of threadgroup 2
+
+bool culprit(const msl_thread *thread) {
+    return thread->thread_in_grid[0] == CULPRIT;
+}
+
+AS_WRITTEN void write_wildly(const msl_thread *thread) {
+    simt_runtime.barrier(site(1));
+    if (culprit(thread)) *reinterpret_cast<volatile int *>(0x10000) = 1;
+    simt_runtime.barrier(site(2));
+}
+
+AS_WRITTEN void read_past_the_end(const msl_thread *thread) {
+    volatile const unsigned char *bytes = buffer<unsigned char>(thread, 1);
+    if (culprit(thread)) (void)bytes[4096 + 24];
+}
+
+AS_WRITTEN void use_no_address(const msl_thread *thread) {
+    if (culprit(thread)) *reinterpret_cast<volatile int *>(0x8000000000000000) = 1;
+}
+
+AS_WRITTEN int descend(volatile int *depth) {
+    volatile int frame[256];
+    frame[0] = *depth + 1;
+    return *depth < 0 ? 0 : descend(frame) + frame[0];
+}
+
+AS_WRITTEN void overflow_the_stack(const msl_thread *thread) {
+    simt_runtime.barrier(site(1));
+    volatile int depth = 0;
+    if (culprit(thread)) descend(&depth);
+}
+
+AS_WRITTEN void divide_by_zero(const msl_thread *thread) {
+    volatile int number = 7, zero = 0;
+    if (culprit(thread)) number = number / zero;
+}
+
+AS_WRITTEN void reach_the_unreachable(const msl_thread *thread) {
+    if (culprit(thread)) __builtin_trap();
+}
+
+void add_one(const msl_thread *thread) {
+    simt_runtime.barrier(site(1));
+    buffer<uint32_t>(thread, 0)[thread->thread_in_grid[0]]++;
+}
+
+void check_usable(TestPool &pool) {
+    std::vector<uint32_t> out(GROUPS * SIZE);
+    pool.run(Launch(add_one, GROUPS * SIZE, SIZE, {out.data()}));
+    for (uint32_t value : out)
+        CHECK_EQUAL(value, 1);
+}
+
+void expect(TestPool &pool, Entry entry, const char *text) {
+    auto *page = static_cast<char *>(
+        mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    CHECK_EQUAL(mprotect(page + 4096, 4096, PROT_NONE), 0);
+    uint32_t unused[1];
+    Launch launch(entry, GROUPS * SIZE, SIZE, {unused, page}, "wild");
+    launch.buffer_lengths[0] = sizeof unused;
+    launch.buffer_lengths[1] = 4096;
+    const simt_fault fault = pool.fault_of(launch);
+    CHECK_EQUAL(fault.kind, SIMT_FAULT_PAGE);
+    CHECK(says(fault, "kernel 'wild': threadgroup (2, 0, 0), thread (2, 0, 0) "));
+    if (!says(fault, text)) fprintf(stderr, "message: %s\n", fault.message);
+    CHECK(says(fault, text));
+    munmap(page, 8192);
+    check_usable(pool);
+}
+
+void faults_of_kernels_end_the_launch(TestPool &pool) {
+    expect(pool, write_wildly, "touched memory that is not there, at 0x10000");
+    expect(pool, read_past_the_end, "24 bytes past the end of buffer(1)");
+    expect(pool, overflow_the_stack, "ran out of stack: 65536 bytes");
+    expect(pool, divide_by_zero, "divided an integer by zero");
+#if defined(__x86_64__)  // others tell the address
+    expect(pool, use_no_address, "used an address that is misaligned or that no process has");
+    expect(pool, reach_the_unreachable, "reached code that the compiler took for unreachable");
+#endif
+}
+
+void a_long_name_is_clipped(TestPool &pool) {
+    const std::vector<char> name(1000, 'n');
+    Launch launch(write_wildly, GROUPS * SIZE, SIZE, {}, "");
+    std::vector<char> text(name);
+    text.push_back('\0');
+    launch.described.name = text.data();
+    CHECK(says(pool.fault_of(launch), "': threadgroup (2, 0, 0)"));
+}
+
+void handler_before(int) {
+    _exit(42);
+}
+
+AS_WRITTEN void fault_here() {
+    *reinterpret_cast<volatile int *>(0x10000) = 1;
+}
+
+int exit_status(void (*in_child)()) {
+    const pid_t child = fork();
+    if (child == 0) {
+        in_child();
+        _exit(0);
+    }
+    int status;
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    return status;
+}
+
+void faults_elsewhere_reach_the_handler_before() {
+    int status = exit_status(fault_here);
+    CHECK(WIFEXITED(status));
+    CHECK_EQUAL(WEXITSTATUS(status), 42);
+    status = exit_status([] { raise(SIGSEGV); });
+    CHECK(WIFEXITED(status));
+    CHECK_EQUAL(WEXITSTATUS(status), 42);
+}
+
+void without_a_handler_before_the_process_ends() {
+    const int status = exit_status([] { raise(SIGBUS); });
+    CHECK(WIFSIGNALED(status));
+    CHECK_EQUAL(WTERMSIG(status), SIGBUS);
+}
+
+void the_thread_keeps_its_own_signal_stack(TestPool &pool) {
+    stack_t before, after;
+    sigaltstack(nullptr, &before);
+    check_usable(pool);
+    sigaltstack(nullptr, &after);
+    CHECK(before.ss_sp == after.ss_sp);
+    CHECK_EQUAL(before.ss_flags, after.ss_flags);
+}
+
+}  // namespace
+
+int main() {
+    signal(SIGSEGV, handler_before);
+    signal(SIGBUS, SIG_DFL);
+    for (uint32_t threads : {1, 3}) {
+        TestPool pool(threads);
+        faults_of_kernels_end_the_launch(pool);
+        a_long_name_is_clipped(pool);
+        the_thread_keeps_its_own_signal_stack(pool);
+    }
+    faults_elsewhere_reach_the_handler_before();
+    without_a_handler_before_the_process_ends();
+}
