@@ -3,6 +3,9 @@
 An exception's `args` are the arguments of its class, so that it pickles; `str` gives the text.
 """
 
+# The names are the contract's, and say what happened.
+# ruff: noqa: N818
+
 import sys
 
 __all__ = [

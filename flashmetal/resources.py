@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from .errors import IoError
 
-__all__ = ["find", "get_include", "msl_include"]
+__all__ = ["find", "get_include", "msl_include", "shader"]
 
 
 def find(*parts):
@@ -41,3 +41,8 @@ def get_include():
     str
     """
     return str(find("include", "flashmetal.h").parent)
+
+
+def shader(name):
+    """Find the text of a shipped shader."""
+    return find("shaders", f"{name}.metal")

@@ -1,0 +1,67 @@
+"""Fixtures of all tests, and the check that no test leaves an object of Metal behind."""
+
+import gc
+
+import pytest
+
+import flashmetal as fm
+from flashmetal import _host
+
+FAILED = pytest.StashKey[bool]()
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers",
+        "keeps_objects: it calls what keeps objects for later calls, so they are not counted",
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
+@pytest.fixture(scope="session")
+def device():
+    return fm.Device()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def private_cache(tmp_path_factory):
+    """Keeps the tests' kernels out of the user's cache, and the user's out of the tests."""
+    if _host.available():
+        _host.set_cache(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.fixture
+def host():
+    """The controls of the host device; what a test set is undone after it."""
+    if not _host.available():
+        pytest.skip("only the host device has faults and limits")
+    yield _host
+    _host.set_faults(None)
+    _host.set_limits()
+
+
+@pytest.fixture(autouse=True)
+def no_objects_left(request):
+    """Fails a test that leaves Metal's objects behind or breaks one of Metal's rules."""
+    if not _host.available() or request.node.get_closest_marker("keeps_objects"):
+        yield
+        return
+    gc.collect()
+    objects, rules = _host.live_objects(), _host.diagnostics()
+    yield
+    # A failed test's traceback holds its objects.
+    if request.node.stash.get(FAILED, False):
+        return
+    if _host.live_objects() > objects:
+        gc.collect()
+        assert _host.quiesce(), "queues are still busy"
+    if _host.live_objects() > objects:
+        _host.dump_live_objects()
+    assert _host.live_objects() <= objects, "objects are left; stderr lists them"
+    assert _host.diagnostics() == rules, "the test broke rules of Metal"

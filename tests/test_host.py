@@ -1,0 +1,49 @@
+"""The controls of the host device: faults, limits, counts."""
+
+import numpy as np
+import pytest
+
+from flashmetal.errors import InvalidArgument
+
+
+@pytest.mark.parametrize("spec", ["nosuchsite", "buffer:after=x", "buffer:colour=1", "buffer;;:"])
+def test_bad_faults_are_refused_and_nothing_is_armed(device, host, spec):
+    with pytest.raises(InvalidArgument, match="not a list of faults"):
+        host.set_faults(spec)
+    assert device.alloc(4, "u8").nbytes == 4
+
+
+def test_faults_are_counted_and_disarmed(device, host):
+    assert host.set_faults("buffer:after=1:count=2;encoder") == 2
+    device.alloc(4, "u8")
+    for _ in range(2):
+        with pytest.raises(MemoryError):
+            device.alloc(4, "u8")
+    device.alloc(4, "u8")
+    host.set_faults("buffer")
+    host.set_faults(None)
+    device.alloc(4, "u8")
+
+
+def test_limits_go_back_to_their_defaults(host):
+    defaults = host.limits()
+    host.set_limits(max_buffer_length=1 << 20, budget=1 << 21)
+    assert host.limits() == {**defaults, "max_buffer_length": 1 << 20, "budget": 1 << 21}
+    host.set_limits(budget=1 << 22)
+    assert host.limits() == {**defaults, "budget": 1 << 22}
+    host.set_limits()
+    assert host.limits() == defaults
+
+
+def test_live_objects_count_buffers(device, host):
+    before = host.live_objects()
+    buffers = [device.alloc(4, "u8") for _ in range(3)]
+    arrays = [device.wrap(np.zeros(64, "f4")) for _ in range(2)]
+    assert host.live_objects() == before + 5
+    del buffers, arrays
+    assert host.live_objects() == before
+    assert host.live_objects("NoSuchClass") == 0
+
+
+def test_idle_queues_are_quiet(device, host):
+    assert host.quiesce(1000)

@@ -1,0 +1,42 @@
+"""The stubs of the core say what the modules have at run time."""
+
+import ast
+import importlib
+import pathlib
+
+import pytest
+
+STUBS = sorted((pathlib.Path(__file__).parent.parent / "flashmetal").glob("*.pyi"))
+PROTOCOLS = {"__init__", "__buffer__"}  # of the type system, or inherited at run time
+
+
+def stub_names(body):
+    """Names that a stub defines, but for its type aliases."""
+    return {
+        node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    } - PROTOCOLS
+
+
+def run_time_names(owner):
+    return {name for name in vars(owner) if not name.startswith("_")}
+
+
+def own_names(module):
+    return {
+        name
+        for name in run_time_names(module)
+        if getattr(getattr(module, name), "__module__", None) == module.__name__
+    }
+
+
+@pytest.mark.parametrize("path", STUBS, ids=lambda path: path.stem)
+def test_stub_names_equal_run_time_names(path):
+    module = importlib.import_module(f"flashmetal.{path.stem}")
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert set(getattr(module, "__all__", ())) <= stub_names(tree.body) <= own_names(module)
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            owner = getattr(module, node.name)
+            named = stub_names(node.body)
+            assert {name for name in named if not name.startswith("_")} == run_time_names(owner)
+            assert [name for name in named if not hasattr(owner, name)] == []
