@@ -20,11 +20,11 @@ extern "C" {
 
 enum {
     MSL_ABI_VERSION = 1,
-    MSL_LANES = 32,              // threads of a SIMD-group
-    MSL_MAX_THREADS = 1024,      // threads of a threadgroup
-    MSL_MAX_BUFFERS = 31,        // argument indices
-    MSL_EXCHANGE_BYTES = 16,     // widest operand of a SIMD-group operation, per lane
-    MSL_SITE_COLUMN_BITS = 10,   // of a site: source line << 10 | column, modulo 2^10
+    MSL_LANES = 32,             // threads of a SIMD-group
+    MSL_MAX_THREADS = 1024,     // threads of a threadgroup
+    MSL_MAX_BUFFERS = 31,       // argument indices
+    MSL_EXCHANGE_BYTES = 16,    // widest operand of a SIMD-group operation, per lane
+    MSL_SITE_COLUMN_BITS = 10,  // of a site: source line << 10 | column, modulo 2^10
 };
 
 // Where the lanes of one SIMD-group meet: operands in, participants out. Lane i stores its operand
@@ -44,21 +44,21 @@ typedef struct msl_thread {
     uint32_t threads_per_threadgroup[3];           // of this threadgroup (ragged ones are smaller)
     uint32_t dispatch_threads_per_threadgroup[3];  // as dispatched
     uint32_t threadgroups_per_grid[3], threads_per_grid[3];
-    uint32_t index, lane, simdgroup, simdgroups;   // in the threadgroup
-    msl_exchange *exchange;                        // of this SIMD-group
-    void *const *buffers;                          // by argument index
-    unsigned char *const *threadgroup_memory;      // [[threadgroup(i)]] arguments, by index
+    uint32_t index, lane, simdgroup, simdgroups;  // in the threadgroup
+    msl_exchange *exchange;                       // of this SIMD-group
+    void *const *buffers;                         // by argument index
+    unsigned char *const *threadgroup_memory;     // [[threadgroup(i)]] arguments, by index
 } msl_thread;
 
 // `site` tells two operations in the source apart.
 typedef struct msl_runtime {
     uint32_t abi_version;
-    void (*barrier)(uint32_t site);                     // threadgroup_barrier
-    msl_exchange *(*simd_begin)(uint32_t *lane);        // before the operand is stored
-    void (*simd_wait)(uint32_t site, uint32_t size);    // after it, `size` bytes a lane
+    void (*barrier)(uint32_t site);                   // threadgroup_barrier
+    msl_exchange *(*simd_begin)(uint32_t *lane);      // before the operand is stored
+    void (*simd_wait)(uint32_t site, uint32_t size);  // after it, `size` bytes a lane
     // Every thread arrives with `mine`; the last one runs `leader` over all of them.
     void (*cooperate)(uint32_t site, void *mine, void (*leader)(void **all, uint32_t threads));
-    const msl_thread *(*thread)(void);                  // the running one
+    const msl_thread *(*thread)(void);  // the running one
 } msl_runtime;
 
 typedef enum msl_binding_kind {

@@ -1,0 +1,37 @@
+#include "attributes.h"
+
+namespace msl {
+
+size_t read_attributes(const Tokens &tokens, size_t k, Attributes &found) {
+    const size_t last = std::min(tokens.closing(k), tokens.size() - 1);
+    for (size_t q = k + 2; q < last; q++) {
+        if (!tokens.is(q, TokenKind::Identifier)) continue;
+        Attribute attribute{std::string(tokens[q]), "", q};
+        if (tokens[q + 1] == "(") {
+            const size_t close = std::min(tokens.closing(q + 1), last);
+            if (close > q + 2) attribute.argument = tokens.between(q + 2, close - 1);
+            q = close;
+        }
+        found.push_back(std::move(attribute));
+    }
+    return last;
+}
+
+const Attribute *find_attribute(const Attributes &attributes, std::string_view name) {
+    for (const Attribute &attribute : attributes) {
+        if (attribute.name == name) return &attribute;
+    }
+    return nullptr;
+}
+
+std::string string_value(const std::string &literals) {
+    std::string value;
+    for (const Token &token : lex(literals)) {
+        if (token.kind == TokenKind::String && token.text.size() >= 2) {
+            value += token.text.substr(1, token.text.size() - 2);
+        }
+    }
+    return value;
+}
+
+}  // namespace msl

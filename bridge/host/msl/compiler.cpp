@@ -1,0 +1,115 @@
+#include "compiler.h"
+
+#include "diagnostics.h"
+#include "failure.h"
+#include "function_constants.h"
+#include "glue.h"
+#include "process.h"
+#include "rewrite.h"
+#include "sha256.h"
+
+namespace msl {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+void append(Arguments &to, std::initializer_list<const char *> from) {
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+// What both stages are told. No configuration file of the system has a say.
+Arguments common_arguments(const Compilation &compilation) {
+    Arguments arguments = {compilation.toolchain.compiler, "--no-default-config", "-x", "c++",
+                           "-std=c++17"};
+    for (const char *option : DIAGNOSTIC_OPTIONS)
+        arguments.push_back(option);
+    return arguments;
+}
+
+std::string source_text(const msl_request &request) {
+    return std::string(request.source, request.length);
+}
+
+// 3.2 is 320: what __METAL_VERSION__ says.
+std::string version_macro(uint32_t version) {
+    return std::to_string((version >> 16) * 100 + (version & 0xffff) * 10);
+}
+
+[[noreturn]] void refuse(const Compilation &compilation, const std::string &printed,
+                         const std::string &compiled) {
+    throw Failure{MSL_FAILURE_SOURCE,
+                  clean_diagnostics(printed, source_text(compilation.request), compiled)};
+}
+
+// Stage 1: macros and conditions, behind empty headers, so that MSL's keywords stay identifiers.
+std::string preprocess(const Compilation &compilation) {
+    const msl_request &request = compilation.request;
+    Arguments arguments = common_arguments(compilation);
+    append(arguments, {"-E", "-nostdinc", "-undef", "-D__METAL__=1", "-D__HAVE_BFLOAT__=1"});
+    arguments.push_back("-D__METAL_VERSION__=" + version_macro(request.language_version));
+    for (size_t i = 0; i < request.macro_count; i++) {
+        const msl_macro &macro = request.macros[i];
+        arguments.push_back("-D" + std::string(macro.name) + "=" +
+                            (macro.value ? macro.value : ""));
+    }
+    arguments.push_back("-I" + compilation.headers + "/stub");
+    // Without the tensor API its headers are not there, and the error about that is clang's own.
+    if (request.tensor_api && request.language_version >= 4u << 16) {
+        arguments.push_back("-I" + compilation.headers + "/stub_tensor");
+    }
+    arguments.push_back("-");
+    const std::string source = source_text(request);
+    const Finished finished =
+        run_program(arguments, "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n" + source,
+                    compilation.temporary);
+    if (finished.status != 0) refuse(compilation, finished.errors, source);
+    return finished.output;
+}
+
+// Without finite-math-only: kernels rely on -INFINITY.
+void append_math(Arguments &arguments, msl_math_mode mode) {
+    append(arguments,
+           {"-fno-math-errno", "-fno-trapping-math", "-Xclang", "-ffloat16-excess-precision=none"});
+    if (mode == MSL_MATH_SAFE) {
+        append(arguments, {"-ffp-contract=off"});
+    } else {
+        append(arguments, {"-ffp-contract=fast", "-fassociative-math", "-freciprocal-math",
+                           "-fno-signed-zeros"});
+    }
+}
+
+std::string compiled_text(const Compilation &compilation, const Rewritten &rewritten) {
+    const msl_request &request = compilation.request;
+    const std::string digest =
+        hexadecimal(Sha256::of(std::string_view(request.source, request.length)));
+    return "#include \"metal_stdlib\"\n" + function_constant_values(request) + "#line 1 \"" +
+           std::string(SOURCE_NAME) + "\"\n" + rewritten.text + glue(rewritten.kernels, digest);
+}
+
+// Stage 2. The symbol table is kept: it tells how much threadgroup memory each kernel declares.
+void compile_rewritten(const Compilation &compilation, const std::string &text,
+                       const std::string &output) {
+    Arguments arguments = common_arguments(compilation);
+    append(arguments,
+           {"-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-fdeclspec", "-w",
+            // Threadgroup memory is raw bytes that kernels look at as one type, then as another.
+            "-fno-strict-aliasing", "-fwrapv",
+            // Vectors may lie at odd addresses: see msl_vector.h.
+            "-fmax-type-align=8", "-nostdlibinc", "-nostdlib++", "-Wl,-z,defs"});
+    append_math(arguments, compilation.request.math_mode);
+    arguments.push_back("-march=" + compilation.cpu_level);
+    if (compilation.toolchain.lld) arguments.push_back("-fuse-ld=lld");
+    append(arguments, {"-isystem", compilation.headers.c_str(), "-", "-x", "none", "-lm", "-o",
+                       output.c_str()});
+    const Finished finished = run_program(arguments, text, compilation.temporary);
+    if (finished.status != 0) refuse(compilation, finished.errors, text);
+}
+
+}  // namespace
+
+void compile(const Compilation &compilation, const std::string &output) {
+    const Rewritten rewritten = rewrite(preprocess(compilation));
+    compile_rewritten(compilation, compiled_text(compilation, rewritten), output);
+}
+
+}  // namespace msl

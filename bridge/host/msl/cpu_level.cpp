@@ -1,0 +1,51 @@
+#include "cpu_level.h"
+
+#include <algorithm>
+
+namespace msl {
+namespace {
+
+#if defined(__x86_64__)
+
+const std::vector<std::string> KNOWN = {"x86-64-v4", "x86-64-v3", "x86-64"};
+
+bool has_v3() {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") &&
+           __builtin_cpu_supports("fma") && __builtin_cpu_supports("lzcnt");
+}
+
+bool has_v4() {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+
+size_t first_supported() {
+    return has_v3() ? has_v4() ? 0 : 1 : 2;
+}
+
+#elif defined(__aarch64__)
+
+const std::vector<std::string> KNOWN = {"armv8-a"};
+
+size_t first_supported() {
+    return 0;
+}
+
+#else
+#error "compiled kernels need x86-64 or aarch64"
+#endif
+
+}  // namespace
+
+const std::vector<std::string> &cpu_levels() {
+    static const std::vector<std::string> levels(KNOWN.begin() + first_supported(), KNOWN.end());
+    return levels;
+}
+
+bool is_cpu_level(const std::string &level) {
+    return std::find(KNOWN.begin(), KNOWN.end(), level) != KNOWN.end();
+}
+
+}  // namespace msl

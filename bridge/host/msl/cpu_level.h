@@ -1,0 +1,13 @@
+// Which instructions compiled kernels may use: the levels of the x86-64 psABI, or armv8-a.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace msl {
+
+// Values of -march that this CPU runs, best first.
+const std::vector<std::string> &cpu_levels();
+// Whether a kernel can be compiled for the level on a machine like this one.
+bool is_cpu_level(const std::string &level);
+
+}  // namespace msl

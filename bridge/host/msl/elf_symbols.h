@@ -1,0 +1,33 @@
+// Reads the symbol table of a compiled library, to find the variables of its kernels.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace msl {
+
+class ElfSymbols {
+  public:
+    // Of the file's bytes; empty for anything but a well-formed 64-bit ELF file of this machine's
+    // byte order.
+    explicit ElfSymbols(const std::string &file);
+
+    // Bytes of the thread-local variables local to the function at `offset` from the load address.
+    uint32_t thread_local_bytes(uint64_t offset) const;
+    // Bytes of all thread-local variables together.
+    size_t thread_local_block() const { return block_; }
+
+  private:
+    struct Variable {
+        std::string name;
+        uint64_t size;
+    };
+
+    std::map<uint64_t, std::string> functions_;  // by address
+    std::vector<Variable> variables_;
+    size_t block_ = 0;
+};
+
+}  // namespace msl

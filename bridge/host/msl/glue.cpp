@@ -1,0 +1,148 @@
+#include "glue.h"
+
+#include "failure.h"
+
+namespace msl {
+namespace {
+
+// Parameters whose value is three numbers, and the field of msl_thread that holds them.
+constexpr std::pair<std::string_view, std::string_view> TRIPLES[] = {
+    {"thread_position_in_grid", "thread_in_grid"},
+    {"thread_position_in_threadgroup", "thread_in_threadgroup"},
+    {"threadgroup_position_in_grid", "threadgroup_in_grid"},
+    {"threads_per_threadgroup", "threads_per_threadgroup"},
+    {"dispatch_threads_per_threadgroup", "dispatch_threads_per_threadgroup"},
+    {"threadgroups_per_grid", "threadgroups_per_grid"},
+    {"threads_per_grid", "threads_per_grid"},
+};
+
+// Parameters whose value is one number, as an expression of the thread.
+constexpr std::pair<std::string_view, std::string_view> NUMBERS[] = {
+    {"thread_index_in_threadgroup", "self->index"},
+    {"thread_index_in_simdgroup", "self->lane"},
+    {"simdgroup_index_in_threadgroup", "self->simdgroup"},
+    {"simdgroups_per_threadgroup", "self->simdgroups"},
+    {"dispatch_simdgroups_per_threadgroup", "self->simdgroups"},
+    {"threads_per_simdgroup", "MSL_LANES"},
+    {"thread_execution_width", "MSL_LANES"},
+    {"thread_index_in_quadgroup", "self->lane % 4"},
+    {"quadgroup_index_in_threadgroup", "self->index / 4"},
+    {"quadgroups_per_threadgroup", "__msl::quadgroups(self)"},
+};
+
+// One kernel's functions and tables; all of it stands on the line that the user's kernel has.
+class KernelGlue {
+  public:
+    KernelGlue(const Kernel &kernel, size_t number)
+        : kernel_(kernel), number_(std::to_string(number)) {
+        for (const Parameter &parameter : kernel.parameters) {
+            const Attribute *index = find_attribute(parameter.attributes, "buffer");
+            if (index) used_buffers_ += ", (" + index->argument + ")";
+            index = find_attribute(parameter.attributes, "threadgroup");
+            if (index) used_memories_ += ", (" + index->argument + ")";
+        }
+    }
+
+    std::string functions() {
+        std::string arguments;
+        for (size_t i = 0; i < kernel_.parameters.size(); i++) {
+            const std::string type = "F::argument<" + std::to_string(i) + ">";
+            arguments += (i ? ", " : "") + argument(kernel_.parameters[i], type);
+        }
+        const std::string alias =
+            "using F = __msl::function<decltype(&::" + kernel_.function + ")>; ";
+        std::string text = line_marker(kernel_.position);
+        text += "namespace __msl_glue_" + number_ + " { " + alias;
+        text += "static const msl_binding bindings[] = { " + bindings_ + "{} }; ";
+        // Inlining would compile the kernel twice, as its address is taken besides.
+        text +=
+            "static void entry([[maybe_unused]] const msl_thread *self) { [[clang::noinline]] ::" +
+            kernel_.function + "(" + arguments + "); } }";
+        return text;
+    }
+
+    std::string row() const {
+        const std::string scope = "__msl_glue_" + number_ + "::";
+        return "{\"" + kernel_.name + "\", " + scope +
+               "entry, (const void *)&::" + kernel_.function + ", " + kernel_.limit + ", " +
+               std::to_string(binding_count_) + ", " + scope + "bindings}, ";
+    }
+
+  private:
+    std::string argument(const Parameter &parameter, const std::string &type) {
+        const Attributes &attributes = parameter.attributes;
+        if (const Attribute *buffer = find_attribute(attributes, "buffer")) {
+            return bound(parameter, type, "BUFFER", buffer->argument);
+        }
+        if (const Attribute *memory = find_attribute(attributes, "threadgroup")) {
+            return bound(parameter, type, "THREADGROUP_MEMORY", memory->argument);
+        }
+        for (const auto &[name, field] : TRIPLES) {
+            if (find_attribute(attributes, name)) {
+                return "__msl::triple<" + type + ">(self->" + std::string(field) + ")";
+            }
+        }
+        for (const auto &[name, value] : NUMBERS) {
+            if (find_attribute(attributes, name)) {
+                return "(" + type + ")(" + std::string(value) + ")";
+            }
+        }
+        if (!parameter.points) refuse(parameter);
+        if (parameter.threadgroup) {
+            return bound(parameter, type, "THREADGROUP_MEMORY",
+                         free_index(free_memories_, used_memories_));
+        }
+        return bound(parameter, type, "BUFFER", free_index(free_buffers_, used_buffers_));
+    }
+
+    // Without an attribute: the indices that no other parameter names, in order.
+    static std::string free_index(size_t &next, const std::string &used) {
+        return "__msl::free_index(" + std::to_string(next++) + used + ")";
+    }
+
+    std::string bound(const Parameter &parameter, const std::string &type, const std::string &kind,
+                      const std::string &index) {
+        const Attribute *enabled = find_attribute(parameter.attributes, "function_constant");
+        const std::string condition = enabled ? "bool(" + enabled->argument + ")" : "true";
+        const std::string used = parameter.used ? condition : "false";
+        bindings_ += "__msl::binding<" + type + ", (" + index + ")>(\"" + parameter.name +
+                     "\", MSL_BINDING_" + kind + ", " + used + "), ";
+        binding_count_++;
+        const std::string source = kind == "BUFFER" ? "buffers" : "threadgroup_memory";
+        return "__msl::pointer<" + type + ">(self->" + source + "[" + index + "])";
+    }
+
+    [[noreturn]] void refuse(const Parameter &parameter) const {
+        const Position &at = parameter.position;
+        throw Failure{MSL_FAILURE_SOURCE, at.file + ":" + std::to_string(at.line) + ":" +
+                                              std::to_string(at.column) + ": error: parameter '" +
+                                              parameter.name + "' of kernel '" + kernel_.name +
+                                              "' has no attribute that gives it a value\n"};
+    }
+
+    const Kernel &kernel_;
+    const std::string number_;
+    std::string used_buffers_, used_memories_, bindings_;
+    size_t free_buffers_ = 0, free_memories_ = 0, binding_count_ = 0;
+};
+
+}  // namespace
+
+std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest) {
+    std::string functions, rows;
+    for (size_t i = 0; i < kernels.size(); i++) {
+        KernelGlue kernel(kernels[i], i);
+        functions += kernel.functions();
+        rows += kernel.row();
+    }
+    const std::string count = std::to_string(kernels.size());
+    // The label is needed because msl_image names a type too.
+    return functions + "\n# 1 \"<glue>\"\n" + "static const msl_kernel __msl_kernels[] = { " +
+           rows +
+           "{} };\nextern \"C\" __attribute__((visibility(\"default\"))) const msl_image "
+           "__msl_image __asm__(\"msl_image\");\nconst msl_image __msl_image = { "
+           "MSL_ABI_VERSION, " +
+           count + ", __msl_kernels, __msl::bind, \"" + source_digest + "\" };\n";
+}
+
+}  // namespace msl

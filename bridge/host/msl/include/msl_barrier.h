@@ -1,0 +1,28 @@
+// Barriers.
+#pragma once
+
+namespace metal {
+
+enum class mem_flags {
+    mem_none = 0,
+    mem_device = 1,
+    mem_threadgroup = 2,
+    mem_texture = 4,
+    mem_threadgroup_imageblock = 8,
+    mem_object_data = 16,
+};
+constexpr mem_flags operator|(mem_flags a, mem_flags b) {
+    return mem_flags(int(a) | int(b));
+}
+constexpr mem_flags operator&(mem_flags a, mem_flags b) {
+    return mem_flags(int(a) & int(b));
+}
+
+MSL_CONVERGENT inline void threadgroup_barrier(mem_flags, MSL_SITE) {
+    __msl::engine.barrier(site);
+}
+MSL_CONVERGENT inline void simdgroup_barrier(mem_flags, MSL_SITE) {
+    __msl::engine.simd_wait(site, 0);
+}
+
+}  // namespace metal

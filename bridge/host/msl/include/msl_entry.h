@@ -1,0 +1,77 @@
+// What the generated entry functions use to read their arguments and to describe them, and the
+// values of function constants.
+#pragma once
+
+namespace __msl {
+
+template <class F> struct function;
+template <class... A> struct function<void (*)(A...)> {
+    template <int I> using argument = __type_pack_element<I, A...>;
+};
+
+// A pointer, or the object that a reference stands for.
+template <class A> inline A pointer(const void *address) {
+    if constexpr (is_reference_v<A>) {
+        return *(remove_reference_t<A> *)address;
+    } else {
+        static_assert(is_pointer_v<A>, "a bound parameter is a pointer or a reference");
+        return (A)address;
+    }
+}
+
+template <class A> inline A triple(const uint32_t *values) {
+    if constexpr (is_integral_v<A>) {
+        return A(values[0]);
+    } else if constexpr (A::size == 2) {
+        return A(values[0], values[1]);
+    } else {
+        return A(values[0], values[1], values[2]);
+    }
+}
+
+inline uint32_t quadgroups(const msl_thread *thread) {
+    const uint32_t *size = thread->threads_per_threadgroup;
+    return (size[0] * size[1] * size[2] + 3) / 4;
+}
+
+// The n-th index that is not among `used`.
+template <class... I> constexpr int free_index(int n, I... used) {
+    int index = 0;
+    while (((index == int(used)) || ...) || n-- > 0)
+        index++;
+    return index;
+}
+
+template <class T, class = void> struct layout {
+    static constexpr uint32_t size = 0, alignment = 1;
+};
+template <class T> struct layout<T, enable_if_t<(sizeof(T) > 0)>> {
+    static constexpr uint32_t size = sizeof(T), alignment = alignof(T);
+};
+
+template <class A, int INDEX>
+constexpr msl_binding binding(const char *name, msl_binding_kind kind, bool used) {
+    static_assert(INDEX >= 0 && INDEX < MSL_MAX_BUFFERS, "argument indices go from 0 to 30");
+    using T = remove_pointer_t<remove_reference_t<A>>;
+    return {name,           uint32_t(INDEX),      uint32_t(kind), used,
+            !is_const_v<T>, layout<T>::alignment, layout<T>::size};
+}
+
+// The request's values are specialisations.
+template <int INDEX> struct constant_value {
+    static constexpr bool defined = false;
+};
+template <int INDEX> struct function_constant {
+    static constexpr bool defined = constant_value<INDEX>::defined;
+    template <class T> constexpr operator T() const {
+        if constexpr (defined) {
+            return constant_value<INDEX>::template get<T>();
+        } else {
+            return T();
+        }
+    }
+};
+
+}  // namespace __msl
+
+#define is_function_constant_defined(NAME) __msl_defined_##NAME

@@ -1,0 +1,11 @@
+// Words of MSL that C++ does not know. Last: no header of ours may use them after this.
+#pragma once
+
+#define kernel
+#define device
+#define constant const
+#define thread
+#define threadgroup
+// One threadgroup runs on one OS thread: exactly the storage of a `threadgroup` variable.
+#define __msl_tgvar static thread_local
+#define METAL_FUNC inline __attribute__((always_inline))

@@ -1,0 +1,110 @@
+// <metal_simdgroup>: what the lanes of a SIMD-group compute together. Lanes that left, or that are
+// elsewhere in divergent code, take no part.
+#pragma once
+
+namespace __msl {
+
+// The operands of all lanes that take part in an operation.
+template <class T> struct operands {
+    msl_exchange *exchange;
+    uint32_t lane;
+
+    T operator[](uint32_t i) const {
+        T value;
+        __builtin_memcpy(&value, exchange->op + i * sizeof(T), sizeof(T));
+        return value;
+    }
+    uint32_t mask() const { return exchange->mask; }
+};
+
+template <class T> MSL_CONVERGENT inline operands<T> meet(T value, uint32_t site) {
+    static_assert(sizeof(T) <= MSL_EXCHANGE_BYTES, "too wide for a SIMD-group operation");
+    uint32_t lane;
+    msl_exchange *exchange = engine.simd_begin(&lane);
+    __builtin_memcpy(exchange->in + lane * MSL_EXCHANGE_BYTES, &value, sizeof(T));
+    engine.simd_wait(site, sizeof(T));
+    return {exchange, lane};
+}
+
+// One lane computes, the others find its result. A tree, which the compiler turns into vector
+// instructions, where all lanes take part.
+template <class F, class T> __attribute__((noinline)) T reduce(const operands<T> &lanes) {
+    T value[MSL_LANES];
+    uint32_t mask = lanes.mask();
+    if (mask == ~0u) {
+        __builtin_memcpy(value, lanes.exchange->op, sizeof value);
+        for (uint32_t half_width = MSL_LANES / 2; half_width > 0; half_width /= 2) {
+            for (uint32_t i = 0; i < half_width; i++) {
+                value[i] = F()(value[i], value[i + half_width]);
+            }
+        }
+        return value[0];
+    }
+    T result = lanes[__builtin_ctz(mask)];
+    for (mask &= mask - 1; mask; mask &= mask - 1) {
+        result = F()(result, lanes[__builtin_ctz(mask)]);
+    }
+    return result;
+}
+
+template <class F, class T> MSL_CONVERGENT inline T reduction(T value, uint32_t site) {
+    const operands<T> lanes = meet(value, site);
+    T result;
+    if (!lanes.exchange->computed) {
+        result = reduce<F>(lanes);
+        __builtin_memcpy(lanes.exchange->result, &result, sizeof(T));
+        lanes.exchange->computed = 1;
+        return result;
+    }
+    __builtin_memcpy(&result, lanes.exchange->result, sizeof(T));
+    return result;
+}
+
+#define MSL_OPERATION(NAME, VALUE)                                                                 \
+    struct NAME {                                                                                  \
+        template <class T> constexpr T operator()(T a, T b) const {                                \
+            return VALUE;                                                                          \
+        }                                                                                          \
+    };
+MSL_OPERATION(sum, T(a + b))
+MSL_OPERATION(product, T(a *b))
+MSL_OPERATION(minimum, metal::min(a, b))
+MSL_OPERATION(maximum, metal::max(a, b))
+MSL_OPERATION(bit_and, T(a &b))
+MSL_OPERATION(bit_or, T(a | b))
+MSL_OPERATION(bit_xor, T(a ^ b))
+#undef MSL_OPERATION
+
+}  // namespace __msl
+
+namespace metal {
+
+#define MSL_REDUCTION(NAME, OPERATION)                                                             \
+    template <class T> MSL_CONVERGENT inline T NAME(T data, MSL_SITE) {                            \
+        return __msl::reduction<__msl::OPERATION>(data, site);                                     \
+    }
+MSL_REDUCTION(simd_sum, sum)
+MSL_REDUCTION(simd_product, product)
+MSL_REDUCTION(simd_min, minimum)
+MSL_REDUCTION(simd_max, maximum)
+MSL_REDUCTION(simd_and, bit_and)
+MSL_REDUCTION(simd_or, bit_or)
+MSL_REDUCTION(simd_xor, bit_xor)
+#undef MSL_REDUCTION
+
+#define MSL_SHUFFLE(NAME, FROM)                                                                    \
+    template <class T> MSL_CONVERGENT inline T NAME(T data, ushort n, MSL_SITE) {                  \
+        const __msl::operands<T> lanes = __msl::meet(data, site);                                  \
+        [[maybe_unused]] const uint lane = lanes.lane;                                             \
+        return lanes[FROM];                                                                        \
+    }
+MSL_SHUFFLE(simd_shuffle, n % MSL_LANES)
+MSL_SHUFFLE(simd_broadcast, n % MSL_LANES)
+MSL_SHUFFLE(simd_shuffle_xor, (lane ^ n) % MSL_LANES)
+MSL_SHUFFLE(simd_shuffle_down, lane + n < MSL_LANES ? lane + n : lane)
+MSL_SHUFFLE(simd_shuffle_up, lane >= n ? lane - n : lane)
+MSL_SHUFFLE(simd_shuffle_rotate_down, (lane + n) % MSL_LANES)
+MSL_SHUFFLE(simd_shuffle_rotate_up, (lane - n) % MSL_LANES)
+#undef MSL_SHUFFLE
+
+}  // namespace metal

@@ -1,0 +1,29 @@
+// The kernel functions of a source file.
+#pragma once
+#include "attributes.h"
+#include "declarations.h"
+
+namespace msl {
+
+struct Parameter {
+    std::string name;
+    Attributes attributes;
+    bool points = false;       // a pointer, a reference or an array
+    bool threadgroup = false;  // to threadgroup memory
+    bool used = false;         // the body names it
+    Position position;
+};
+
+struct Kernel {
+    std::string name;      // for the host
+    std::string function;  // as C++ names it, e.g. "outer::f<64>"
+    std::string limit;     // a constant expression: threads per threadgroup, 0 for any
+    std::vector<Parameter> parameters;
+    Position position;
+};
+
+// Lists the kernels that the host can name. Explicit instantiations are removed from the text, and
+// [[max_total_threads_per_threadgroup(n)]] becomes a constant that `limit` names.
+std::vector<Kernel> take_kernels(Tokens &tokens, const std::vector<Declaration> &declarations);
+
+}  // namespace msl

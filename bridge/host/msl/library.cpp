@@ -1,0 +1,79 @@
+#include "library.h"
+
+#include "elf_symbols.h"
+#include "failure.h"
+
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+
+// The C library's own way to a thread-local variable; it allocates the block on first use.
+struct ThreadLocalIndex {
+    unsigned long module, offset;
+};
+extern "C" void *__tls_get_addr(ThreadLocalIndex *);
+
+namespace {
+
+// The loader takes a name that it has met for the library that it loaded then; descriptors' numbers
+// come back. So each load writes the same path in another way: a number in binary, in slashes.
+std::string fresh_path(int descriptor) {
+    static std::atomic<uint64_t> loads{0};
+    std::string path = "/proc/self/fd/";
+    for (uint64_t bits = ++loads; bits; bits >>= 1)
+        path += bits & 1 ? "./" : "/";
+    return path + std::to_string(descriptor);
+}
+
+[[noreturn]] void refuse(const std::string &problem) {
+    throw msl::Failure{MSL_FAILURE_IO, "cannot load a kernel library: " + problem};
+}
+
+}  // namespace
+
+msl_library::msl_library(const msl::FileDescriptor &file) {
+    handle_ = dlopen(fresh_path(file.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle_) refuse(dlerror());
+    image_ = static_cast<const msl_image *>(dlsym(handle_, "msl_image"));
+    if (!image_ || image_->abi_version != MSL_ABI_VERSION) {
+        dlclose(handle_);
+        refuse(image_ ? "it is of another version" : "it has no kernels");
+    }
+    dlinfo(handle_, RTLD_DI_TLS_MODID, &module_);
+    measure_kernels(file);
+}
+
+msl_library::~msl_library() {
+    dlclose(handle_);
+}
+
+void msl_library::measure_kernels(const msl::FileDescriptor &file) {
+    std::string bytes;
+    if (!file.read_all(bytes)) bytes.clear();
+    const msl::ElfSymbols symbols(bytes);
+    block_bytes_ = symbols.thread_local_block();
+    link_map *map = nullptr;
+    dlinfo(handle_, RTLD_DI_LINKMAP, &map);
+    for (uint32_t i = 0; i < image_->kernel_count; i++) {
+        const auto address = reinterpret_cast<uint64_t>(image_->kernels[i].function);
+        static_memory_.push_back(symbols.thread_local_bytes(address - (map ? map->l_addr : 0)));
+    }
+}
+
+const msl_kernel *msl_library::find(const char *name) const {
+    for (uint32_t i = 0; i < image_->kernel_count; i++) {
+        if (std::strcmp(image_->kernels[i].name, name) == 0) return &image_->kernels[i];
+    }
+    return nullptr;
+}
+
+uint32_t msl_library::static_memory(const msl_kernel *kernel) const {
+    return static_memory_[kernel - image_->kernels];
+}
+
+void *msl_library::threadgroup_block(size_t *bytes) const {
+    *bytes = block_bytes_;
+    if (block_bytes_ == 0) return nullptr;
+    ThreadLocalIndex start = {module_, 0};
+    return __tls_get_addr(&start);
+}

@@ -1,0 +1,35 @@
+// A loaded kernel library.
+#pragma once
+#include "file_descriptor.h"
+#include "msl.h"
+
+#include <atomic>
+#include <vector>
+
+struct msl_library {
+  public:
+    // Loads exactly the file that `file` refers to, whatever its path has become since. Throws
+    // Failure; also when the file is no kernel library of this version.
+    explicit msl_library(const msl::FileDescriptor &file);
+    msl_library(const msl_library &) = delete;
+    msl_library &operator=(const msl_library &) = delete;
+    ~msl_library();
+
+    const msl_image &image() const { return *image_; }
+    const msl_kernel *find(const char *name) const;
+    uint32_t static_memory(const msl_kernel *kernel) const;
+    void *threadgroup_block(size_t *bytes) const;
+
+    void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+    bool release() { return references_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+  private:
+    void measure_kernels(const msl::FileDescriptor &file);
+
+    std::atomic<uint64_t> references_{1};
+    void *handle_ = nullptr;
+    const msl_image *image_ = nullptr;
+    std::vector<uint32_t> static_memory_;  // of each kernel
+    size_t block_bytes_ = 0;
+    size_t module_ = 0;  // the number under which the C library finds thread-local blocks
+};

@@ -1,0 +1,115 @@
+#include "msl.h"
+
+#include "compiler.h"
+#include "cpu_level.h"
+#include "failure.h"
+#include "library.h"
+#include "paths.h"
+#include "temporary_folder.h"
+
+#include <cstring>
+#include <fcntl.h>
+
+namespace {
+
+std::atomic<uint64_t> compilations{0};
+
+msl_library *compile_and_load(const msl_request &request) {
+    const msl::TemporaryFolder folder;
+    const msl::Toolchain toolchain = msl::ask_compiler(msl::find_compiler(), folder.path());
+    const std::string output = folder.path() + "/library.so";
+    compilations++;
+    msl::compile({request, toolchain, msl::cpu_levels()[0], msl::header_folder(), folder.path()},
+                 output);
+    const msl::FileDescriptor file(open(output.c_str(), O_RDONLY | O_CLOEXEC));
+    return new msl_library(file);
+}
+
+// PATH.hostlib stands for PATH.<cpu level>.hostlib.
+msl_library *open_best(const std::string &path) {
+    static const std::string suffix = ".hostlib";
+    const size_t dot = path.size() - std::min(path.size(), suffix.size());
+    const std::string stem =
+        path.compare(dot, suffix.size(), suffix) == 0 ? path.substr(0, dot) : path;
+    for (const std::string &level : msl::cpu_levels()) {
+        const std::string file_name = stem + "." + level + suffix;
+        const msl::FileDescriptor file(open(file_name.c_str(), O_RDONLY | O_CLOEXEC));
+        if (file) return new msl_library(file);
+    }
+    throw msl::Failure{MSL_FAILURE_IO, "no library for this CPU at " + path + " (looked for " +
+                                           stem + "." + msl::cpu_levels().back() + suffix + ")"};
+}
+
+// No exception leaves the C API.
+template <class F> msl_library *guarded(msl_failure *failure, F work) {
+    msl::Failure problem;
+    try {
+        return work();
+    } catch (const msl::Failure &thrown) {
+        problem = thrown;
+    } catch (const std::exception &thrown) {
+        problem = {MSL_FAILURE_IO, thrown.what()};
+    }
+    failure->kind = problem.kind;
+    failure->message = strdup(problem.message.c_str());
+    return nullptr;
+}
+
+}  // namespace
+
+msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
+    return guarded(failure, [&] { return compile_and_load(*request); });
+}
+
+msl_library *msl_open(const char *path, msl_failure *failure) {
+    return guarded(failure, [&] { return open_best(path); });
+}
+
+msl_library *msl_library_retain(msl_library *library) {
+    library->retain();
+    return library;
+}
+
+void msl_library_release(msl_library *library) {
+    if (library->release()) delete library;
+}
+
+void msl_library_bind(msl_library *library, const msl_runtime *runtime) {
+    library->image().bind(runtime);
+}
+
+size_t msl_library_kernel_count(const msl_library *library) {
+    return library->image().kernel_count;
+}
+
+const msl_kernel *msl_library_kernel(const msl_library *library, size_t i) {
+    return &library->image().kernels[i];
+}
+
+const msl_kernel *msl_library_find(const msl_library *library, const char *name) {
+    return library->find(name);
+}
+
+const char *msl_library_source_digest(const msl_library *library) {
+    return library->image().source_digest;
+}
+
+uint32_t msl_kernel_static_memory(const msl_library *library, const msl_kernel *kernel) {
+    return library->static_memory(kernel);
+}
+
+void *msl_library_threadgroup_block(const msl_library *library, size_t *bytes) {
+    return library->threadgroup_block(bytes);
+}
+
+void msl_set_headers(const char *folder) {
+    msl::set_header_folder(folder);
+}
+
+void msl_set_cache(const char *folder) {
+    msl::set_cache_folder(folder);
+}
+
+uint64_t msl_compile_count(void) {
+    return compilations;
+}

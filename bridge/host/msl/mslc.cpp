@@ -1,0 +1,82 @@
+// Compiles a .metal file to a .hostlib for one level of CPU, as the build does with the shaders
+// that are shipped.
+#include "compiler.h"
+#include "cpu_level.h"
+#include "failure.h"
+#include "temporary_folder.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+namespace {
+
+constexpr const char *USAGE = "usage: mslc --headers DIR --level LEVEL [--math safe|relaxed|fast] "
+                              "[--language 3.2] -o OUT IN\n";
+
+struct Options {
+    std::string headers, level, math = "relaxed", language = "3.2", output, input;
+};
+
+bool read_options(int count, char **words, Options &options) {
+    const std::map<std::string, std::string *> named = {{"--headers", &options.headers},
+                                                        {"--level", &options.level},
+                                                        {"--math", &options.math},
+                                                        {"--language", &options.language},
+                                                        {"-o", &options.output}};
+    for (int i = 1; i < count; i++) {
+        const auto option = named.find(words[i]);
+        if (option == named.end()) {
+            options.input = words[i];
+        } else if (i + 1 < count) {
+            *option->second = words[++i];
+        }
+    }
+    return !options.headers.empty() && !options.output.empty() && !options.input.empty() &&
+           msl::is_cpu_level(options.level);
+}
+
+bool read_math(const std::string &name, msl_math_mode &mode) {
+    static const std::map<std::string, msl_math_mode> modes = {
+        {"safe", MSL_MATH_SAFE}, {"relaxed", MSL_MATH_RELAXED}, {"fast", MSL_MATH_FAST}};
+    const auto found = modes.find(name);
+    if (found == modes.end()) return false;
+    mode = found->second;
+    return true;
+}
+
+void compile_file(const Options &options, msl_math_mode mode) {
+    std::ifstream file(options.input, std::ios::binary);
+    if (!file) throw msl::Failure{MSL_FAILURE_IO, "cannot read " + options.input};
+    const std::string source{std::istreambuf_iterator<char>(file), {}};
+    unsigned major = 0, minor = 0;
+    std::sscanf(options.language.c_str(), "%u.%u", &major, &minor);
+    msl_request request = {};
+    request.source = source.data();
+    request.length = source.size();
+    request.language_version = major << 16 | minor;
+    request.math_mode = mode;
+    const msl::TemporaryFolder temporary;
+    const msl::Toolchain toolchain = msl::ask_compiler(msl::find_compiler(), temporary.path());
+    msl::compile({request, toolchain, options.level, options.headers, temporary.path()},
+                 options.output);
+}
+
+}  // namespace
+
+int main(int count, char **words) {
+    Options options;
+    msl_math_mode mode;
+    if (!read_options(count, words, options) || !read_math(options.math, mode)) {
+        std::fputs(USAGE, stderr);
+        return 2;
+    }
+    try {
+        compile_file(options, mode);
+    } catch (const msl::Failure &failure) {
+        std::fprintf(stderr, "%s: %s\n", options.input.c_str(), failure.message.c_str());
+        return 1;
+    }
+    return 0;
+}

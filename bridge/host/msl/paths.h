@@ -1,0 +1,16 @@
+// Folders that the compiler uses.
+#pragma once
+#include <string>
+
+namespace msl {
+
+// Of our headers; empty until msl_set_headers says it.
+void set_header_folder(const char *folder);
+std::string header_folder();
+
+// Of the on-disk cache. Null: FLASHMETAL_CACHE_DIR, else flashmetal under XDG_CACHE_HOME or
+// ~/.cache. Empty when none of these is an absolute path.
+void set_cache_folder(const char *folder);
+std::string cache_folder();
+
+}  // namespace msl

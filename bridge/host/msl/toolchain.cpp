@@ -1,0 +1,82 @@
+#include "toolchain.h"
+
+#include "failure.h"
+#include "process.h"
+
+#include <cstdlib>
+#include <unistd.h>
+
+namespace msl {
+namespace {
+
+constexpr const char *CANDIDATES[] = {"clang++-22", "clang++-21", "clang++-20", "clang++-19",
+                                      "clang++"};
+
+[[noreturn]] void refuse(const std::string &problem) {
+    throw Failure{MSL_FAILURE_COMPILER,
+                  problem +
+                      ": kernels that are not shipped with the library need clang 19 or newer. "
+                      "Install it (Debian, Ubuntu: apt install clang-19 lld-19; Fedora: dnf "
+                      "install clang lld; Arch: pacman -S clang lld) or set FLASHMETAL_CLANG to "
+                      "the path of a clang++"};
+}
+
+bool is_program(const std::string &path) {
+    return access(path.c_str(), X_OK) == 0;
+}
+
+// Nothing when it is not on PATH.
+std::string on_path(const std::string &name) {
+    if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
+    const char *variable = std::getenv("PATH");
+    const std::string path = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
+    for (size_t start = 0; start <= path.size();) {
+        const size_t end = std::min(path.find(':', start), path.size());
+        const std::string file = path.substr(start, end - start) + "/" + name;
+        if (end > start && is_program(file)) return file;
+        start = end + 1;
+    }
+    return "";
+}
+
+// "Debian clang version 19.1.7 (...)": 19. 0 where it does not say so.
+int clang_version(const std::string &line) {
+    static const std::string mark = "clang version ";
+    const size_t at = line.find(mark);
+    return at == std::string::npos ? 0 : std::atoi(line.c_str() + at + mark.size());
+}
+
+std::string first_line(const std::string &text) {
+    return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+std::string find_compiler() {
+    const char *named = std::getenv("FLASHMETAL_CLANG");
+    if (named && *named) {
+        const std::string path = on_path(named);
+        if (path.empty()) refuse("FLASHMETAL_CLANG names no program: '" + std::string(named) + "'");
+        return path;
+    }
+    for (const char *name : CANDIDATES) {
+        const std::string path = on_path(name);
+        if (!path.empty()) return path;
+    }
+    refuse("no clang++ found");
+}
+
+Toolchain ask_compiler(const std::string &compiler, const std::string &temporary) {
+    Toolchain toolchain;
+    toolchain.compiler = compiler;
+    toolchain.version = first_line(run_program({compiler, "--version"}, "", temporary).output);
+    const int version = clang_version(toolchain.version);
+    if (version == 0) refuse(compiler + " is no clang");
+    if (version < Toolchain::OLDEST) refuse(compiler + " is clang " + std::to_string(version));
+    const std::string linker =
+        first_line(run_program({compiler, "-print-prog-name=ld.lld"}, "", temporary).output);
+    toolchain.lld = !on_path(linker).empty();
+    return toolchain;
+}
+
+}  // namespace msl
