@@ -4,6 +4,7 @@
 #include "failure.h"
 #include "function_constants.h"
 #include "glue.h"
+#include "linker.h"
 #include "process.h"
 #include "rewrite.h"
 #include "sha256.h"
@@ -59,9 +60,8 @@ std::string preprocess(const Compilation &compilation) {
     }
     arguments.push_back("-");
     const std::string source = source_text(request);
-    const Finished finished =
-        run_program(arguments, "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n" + source,
-                    compilation.temporary);
+    const std::string first_line = "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n";
+    const Finished finished = run_program(arguments, first_line + source);
     if (finished.status != 0) refuse(compilation, finished.errors, source);
     return finished.output;
 }
@@ -86,30 +86,30 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
            std::string(SOURCE_NAME) + "\"\n" + rewritten.text + glue(rewritten.kernels, digest);
 }
 
-// Stage 2. The symbol table is kept: it tells how much threadgroup memory each kernel declares.
-void compile_rewritten(const Compilation &compilation, const std::string &text,
-                       const std::string &output) {
+// Stage 2: an object file.
+std::string compile_rewritten(const Compilation &compilation, const std::string &text) {
     Arguments arguments = common_arguments(compilation);
     append(arguments,
-           {"-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-fdeclspec", "-w",
+           {"-c", "-O3", "-fPIC", "-fvisibility=hidden", "-fdeclspec", "-w",
             // Threadgroup memory is raw bytes that kernels look at as one type, then as another.
             "-fno-strict-aliasing", "-fwrapv",
             // Vectors may lie at odd addresses: see msl_vector.h.
-            "-fmax-type-align=8", "-nostdlibinc", "-nostdlib++", "-Wl,-z,defs"});
+            "-fmax-type-align=8", "-nostdlibinc"});
     append_math(arguments, compilation.request.math_mode);
     arguments.push_back("-march=" + compilation.cpu_level);
-    if (compilation.toolchain.lld) arguments.push_back("-fuse-ld=lld");
-    append(arguments, {"-isystem", compilation.headers.c_str(), "-", "-x", "none", "-lm", "-o",
-                       output.c_str()});
-    const Finished finished = run_program(arguments, text, compilation.temporary);
+    append(arguments, {"-isystem", compilation.headers.c_str(), "-o", "-", "-"});
+    const Finished finished = run_program(arguments, text);
     if (finished.status != 0) refuse(compilation, finished.errors, text);
+    return finished.output;
 }
 
 }  // namespace
 
-void compile(const Compilation &compilation, const std::string &output) {
+std::string compile(const Compilation &compilation) {
     const Rewritten rewritten = rewrite(preprocess(compilation));
-    compile_rewritten(compilation, compiled_text(compilation, rewritten), output);
+    const std::string object =
+        compile_rewritten(compilation, compiled_text(compilation, rewritten));
+    return link(compilation.toolchain, object);
 }
 
 }  // namespace msl

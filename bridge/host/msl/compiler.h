@@ -1,4 +1,4 @@
-// MSL text in, shared object out.
+// MSL text in, shared object out; nothing on disk between.
 #pragma once
 #include "msl.h"
 #include "toolchain.h"
@@ -9,11 +9,10 @@ struct Compilation {
     const msl_request &request;
     const Toolchain &toolchain;
     std::string cpu_level;
-    std::string headers;    // the folder of metal_stdlib
-    std::string temporary;  // a private folder
+    std::string headers;  // the folder of metal_stdlib
 };
 
-// Writes the library to `output`. Throws Failure.
-void compile(const Compilation &compilation, const std::string &output);
+// The bytes of a shared object that exports msl_image. Throws Failure.
+std::string compile(const Compilation &compilation);
 
 }  // namespace msl

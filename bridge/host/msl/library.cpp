@@ -2,10 +2,14 @@
 
 #include "elf_symbols.h"
 #include "failure.h"
+#include "file_descriptor.h"
+#include "temporary_folder.h"
 
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/stat.h>
 
 // The C library's own way to a thread-local variable; it allocates the block on first use.
 struct ThreadLocalIndex {
@@ -29,27 +33,40 @@ std::string fresh_path(int descriptor) {
     throw msl::Failure{MSL_FAILURE_IO, "cannot load a kernel library: " + problem};
 }
 
+void *load(const msl::FileDescriptor &file, const std::string &bytes) {
+    if (!file || !file.write_all(bytes)) return nullptr;
+    return dlopen(fresh_path(file.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+// From memory: no noexec file system is in the way, and truncating a file cannot end the process
+// that has it mapped. Some systems forbid to execute such memory; there a file has to do.
+void *load(const std::string &bytes) {
+    if (void *handle = load(msl::FileDescriptor::in_memory("kernels"), bytes)) return handle;
+    const msl::TemporaryFolder folder;
+    const std::string path = folder.path() + "/kernels.so";
+    return load(msl::FileDescriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRWXU)),
+                bytes);
+}
+
 }  // namespace
 
-msl_library::msl_library(const msl::FileDescriptor &file) {
-    handle_ = dlopen(fresh_path(file.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle_) refuse(dlerror());
+msl_library::msl_library(const std::string &bytes) : handle_(load(bytes)) {
+    if (!handle_) {
+        const char *problem = dlerror();
+        refuse(problem ? problem : "no memory for it");
+    }
     image_ = static_cast<const msl_image *>(dlsym(handle_, "msl_image"));
     if (!image_ || image_->abi_version != MSL_ABI_VERSION) {
         dlclose(handle_);
         refuse(image_ ? "it is of another version" : "it has no kernels");
     }
     dlinfo(handle_, RTLD_DI_TLS_MODID, &module_);
-    measure_kernels(file);
+    measure_kernels(bytes);
 }
 
-msl_library::~msl_library() {
-    dlclose(handle_);
-}
+msl_library::~msl_library() { dlclose(handle_); }
 
-void msl_library::measure_kernels(const msl::FileDescriptor &file) {
-    std::string bytes;
-    if (!file.read_all(bytes)) bytes.clear();
+void msl_library::measure_kernels(const std::string &bytes) {
     const msl::ElfSymbols symbols(bytes);
     block_bytes_ = symbols.thread_local_block();
     link_map *map = nullptr;

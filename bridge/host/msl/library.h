@@ -1,16 +1,16 @@
 // A loaded kernel library.
 #pragma once
-#include "file_descriptor.h"
 #include "msl.h"
 
 #include <atomic>
+#include <string>
 #include <vector>
 
 struct msl_library {
   public:
-    // Loads exactly the file that `file` refers to, whatever its path has become since. Throws
-    // Failure; also when the file is no kernel library of this version.
-    explicit msl_library(const msl::FileDescriptor &file);
+    // Of a shared object's bytes, which no one can change any more. Throws Failure, also when it is
+    // no kernel library of this version.
+    explicit msl_library(const std::string &bytes);
     msl_library(const msl_library &) = delete;
     msl_library &operator=(const msl_library &) = delete;
     ~msl_library();
@@ -21,10 +21,11 @@ struct msl_library {
     void *threadgroup_block(size_t *bytes) const;
 
     void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+    // Whether that was the last reference.
     bool release() { return references_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   private:
-    void measure_kernels(const msl::FileDescriptor &file);
+    void measure_kernels(const std::string &bytes);
 
     std::atomic<uint64_t> references_{1};
     void *handle_ = nullptr;

@@ -1,29 +1,15 @@
 #include "msl.h"
 
-#include "compiler.h"
+#include "compile_cache.h"
 #include "cpu_level.h"
 #include "failure.h"
-#include "library.h"
+#include "file_descriptor.h"
 #include "paths.h"
-#include "temporary_folder.h"
 
 #include <cstring>
 #include <fcntl.h>
 
 namespace {
-
-std::atomic<uint64_t> compilations{0};
-
-msl_library *compile_and_load(const msl_request &request) {
-    const msl::TemporaryFolder folder;
-    const msl::Toolchain toolchain = msl::ask_compiler(msl::find_compiler(), folder.path());
-    const std::string output = folder.path() + "/library.so";
-    compilations++;
-    msl::compile({request, toolchain, msl::cpu_levels()[0], msl::header_folder(), folder.path()},
-                 output);
-    const msl::FileDescriptor file(open(output.c_str(), O_RDONLY | O_CLOEXEC));
-    return new msl_library(file);
-}
 
 // PATH.hostlib stands for PATH.<cpu level>.hostlib.
 msl_library *open_best(const std::string &path) {
@@ -34,7 +20,8 @@ msl_library *open_best(const std::string &path) {
     for (const std::string &level : msl::cpu_levels()) {
         const std::string file_name = stem + "." + level + suffix;
         const msl::FileDescriptor file(open(file_name.c_str(), O_RDONLY | O_CLOEXEC));
-        if (file) return new msl_library(file);
+        std::string bytes;
+        if (file && file.read_all(bytes)) return new msl_library(bytes);
     }
     throw msl::Failure{MSL_FAILURE_IO, "no library for this CPU at " + path + " (looked for " +
                                            stem + "." + msl::cpu_levels().back() + suffix + ")"};
@@ -58,7 +45,7 @@ template <class F> msl_library *guarded(msl_failure *failure, F work) {
 }  // namespace
 
 msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
-    return guarded(failure, [&] { return compile_and_load(*request); });
+    return guarded(failure, [&] { return msl::find_or_compile(*request); });
 }
 
 msl_library *msl_open(const char *path, msl_failure *failure) {
@@ -111,5 +98,5 @@ void msl_set_cache(const char *folder) {
 }
 
 uint64_t msl_compile_count(void) {
-    return compilations;
+    return msl::compilations();
 }

@@ -3,7 +3,6 @@
 #include "compiler.h"
 #include "cpu_level.h"
 #include "failure.h"
-#include "temporary_folder.h"
 
 #include <cstdio>
 #include <fstream>
@@ -57,10 +56,13 @@ void compile_file(const Options &options, msl_math_mode mode) {
     request.length = source.size();
     request.language_version = major << 16 | minor;
     request.math_mode = mode;
-    const msl::TemporaryFolder temporary;
-    const msl::Toolchain toolchain = msl::ask_compiler(msl::find_compiler(), temporary.path());
-    msl::compile({request, toolchain, options.level, options.headers, temporary.path()},
-                 options.output);
+    const msl::Toolchain toolchain = msl::ask_compiler(msl::find_compiler());
+    const std::string library =
+        msl::compile({request, toolchain, options.level, options.headers});
+    std::ofstream output(options.output, std::ios::binary);
+    if (!output.write(library.data(), std::streamsize(library.size())).flush()) {
+        throw msl::Failure{MSL_FAILURE_IO, "cannot write " + options.output};
+    }
 }
 
 }  // namespace

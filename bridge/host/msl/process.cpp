@@ -19,9 +19,9 @@ namespace {
 
 // Only what a compiler needs: CPATH, CCC_OVERRIDE_OPTIONS and their kind would change its output
 // behind the cache's back. Messages stay English.
-std::vector<std::string> clean_environment(const std::string &temporary) {
-    std::vector<std::string> environment = {"LC_ALL=C", "TMPDIR=" + temporary};
-    for (const char *name : {"PATH", "HOME", "LD_LIBRARY_PATH"}) {
+std::vector<std::string> clean_environment() {
+    std::vector<std::string> environment = {"LC_ALL=C"};
+    for (const char *name : {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"}) {
         if (const char *value = std::getenv(name)) {
             environment.push_back(std::string(name) + "=" + value);
         }
@@ -82,8 +82,7 @@ bool wait_for(pid_t child, int &status) {
 
 }  // namespace
 
-Finished run_program(const std::vector<std::string> &command, const std::string &input,
-                     const std::string &temporary) {
+Finished run_program(const std::vector<std::string> &command, const std::string &input) {
     // Files in memory instead of pipes: nobody can wait for a reader that waits for him.
     const FileDescriptor in = FileDescriptor::in_memory("input");
     const FileDescriptor out = FileDescriptor::in_memory("output");
@@ -96,7 +95,7 @@ Finished run_program(const std::vector<std::string> &command, const std::string 
     actions.connect(out, STDOUT_FILENO);
     actions.connect(errors, STDERR_FILENO);
     const SpawnAttributes attributes;
-    const std::vector<std::string> environment = clean_environment(temporary);
+    const std::vector<std::string> environment = clean_environment();
     pid_t child;
     const int error = posix_spawnp(&child, command[0].c_str(), actions.get(), attributes.get(),
                                    pointers(command).data(), pointers(environment).data());

@@ -10,9 +10,8 @@ struct Finished {
     std::string output, errors;
 };
 
-// `temporary`: the folder that the program is told to use for its temporary files. Throws Failure
-// when it cannot be started.
-Finished run_program(const std::vector<std::string> &command, const std::string &input,
-                     const std::string &temporary);
+// `input` is what the program reads from its standard input, a file that it may also open anew.
+// Throws Failure when it cannot be started.
+Finished run_program(const std::vector<std::string> &command, const std::string &input);
 
 }  // namespace msl

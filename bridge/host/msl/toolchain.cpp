@@ -46,7 +46,8 @@ int clang_version(const std::string &line) {
     return at == std::string::npos ? 0 : std::atoi(line.c_str() + at + mark.size());
 }
 
-std::string first_line(const std::string &text) {
+std::string answer(const std::string &compiler, const std::string &question) {
+    const std::string text = run_program({compiler, question}, "").output;
     return text.substr(0, text.find('\n'));
 }
 
@@ -66,17 +67,19 @@ std::string find_compiler() {
     refuse("no clang++ found");
 }
 
-Toolchain ask_compiler(const std::string &compiler, const std::string &temporary) {
+Toolchain ask_compiler(const std::string &compiler) {
     Toolchain toolchain;
     toolchain.compiler = compiler;
-    toolchain.version = first_line(run_program({compiler, "--version"}, "", temporary).output);
+    toolchain.version = answer(compiler, "--version");
     const int version = clang_version(toolchain.version);
     if (version == 0) refuse(compiler + " is no clang");
     if (version < Toolchain::OLDEST) refuse(compiler + " is clang " + std::to_string(version));
-    const std::string linker =
-        first_line(run_program({compiler, "-print-prog-name=ld.lld"}, "", temporary).output);
-    toolchain.lld = !on_path(linker).empty();
-    return toolchain;
+    for (const char *name : {"ld.lld", "ld"}) {
+        toolchain.linker = on_path(answer(compiler, std::string("-print-prog-name=") + name));
+        toolchain.lld = std::string(name) == "ld.lld";
+        if (!toolchain.linker.empty()) return toolchain;
+    }
+    refuse(compiler + " finds no linker");
 }
 
 }  // namespace msl

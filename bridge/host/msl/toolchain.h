@@ -7,7 +7,8 @@ namespace msl {
 struct Toolchain {
     std::string compiler;  // path of a clang++
     std::string version;   // its first line about itself
-    bool lld = false;      // it finds LLVM's linker, which is faster than the system's
+    std::string linker;    // path
+    bool lld = false;      // the linker is LLVM's: faster, and it needs no file to write to
 
     static constexpr int OLDEST = 19;  // of clang: knows _Float16 on every x86-64
 };
@@ -16,7 +17,7 @@ struct Toolchain {
 // is none.
 std::string find_compiler();
 
-// Runs the compiler to ask it. Throws Failure when it is too old or no clang.
-Toolchain ask_compiler(const std::string &compiler, const std::string &temporary);
+// Runs the compiler to ask it. Throws Failure when it is too old or no clang, or without a linker.
+Toolchain ask_compiler(const std::string &compiler);
 
 }  // namespace msl

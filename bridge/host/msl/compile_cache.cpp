@@ -1,0 +1,72 @@
+#include "compile_cache.h"
+
+#include "cache.h"
+#include "compiler.h"
+#include "cpu_level.h"
+#include "failure.h"
+#include "header_digest.h"
+#include "known_toolchain.h"
+#include "paths.h"
+
+namespace msl {
+namespace {
+
+std::atomic<uint64_t> count{0};
+
+// Everything that the bytes of the library depend on.
+Sha256::Digest key_of(const Compilation &compilation) {
+    const msl_request &request = compilation.request;
+    const Toolchain &toolchain = compilation.toolchain;
+    Sha256 hash;
+    const auto number = [&](uint64_t value) { hash.add_field(std::to_string(value)); };
+    hash.add_field("kernels").add_field(MSL_HEADER_DIGEST);
+    number(MSL_ABI_VERSION);
+    hash.add_field(toolchain.compiler).add_field(toolchain.version).add_field(toolchain.linker);
+    hash.add_field(compilation.cpu_level);
+    number(request.language_version);
+    number(request.math_mode);
+    number(request.tensor_api);
+    number(request.macro_count);
+    for (size_t i = 0; i < request.macro_count; i++) {
+        const msl_macro &macro = request.macros[i];
+        hash.add_field(macro.name).add_field(macro.value ? macro.value : "");
+    }
+    number(request.constant_count);
+    for (size_t i = 0; i < request.constant_count; i++) {
+        number(request.constants[i].index);
+        hash.add_field(request.constants[i].text);
+    }
+    hash.add_field(std::string_view(request.source, request.length));
+    return hash.finish();
+}
+
+// Null when what the cache holds cannot be loaded, whyever.
+msl_library *try_load(const std::string &bytes) {
+    try {
+        return new msl_library(bytes);
+    } catch (const Failure &) {
+        return nullptr;
+    }
+}
+
+}  // namespace
+
+msl_library *find_or_compile(const msl_request &request) {
+    const Cache cache(cache_folder());
+    const Toolchain toolchain = known_toolchain(cache);
+    const Compilation compilation{request, toolchain, cpu_levels()[0], header_folder()};
+    const Sha256::Digest key = key_of(compilation);
+    std::string bytes;
+    if (cache.find(key, bytes)) {
+        if (msl_library *library = try_load(bytes)) return library;
+    }
+    count++;
+    bytes = compile(compilation);
+    msl_library *library = new msl_library(bytes);
+    cache.store(key, bytes);
+    return library;
+}
+
+uint64_t compilations() { return count; }
+
+}  // namespace msl
