@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define CHECK(condition) check(condition, #condition, __LINE__)
 
@@ -80,11 +81,40 @@ static void a_waiter_is_woken_and_the_last_one_frees(void) {
     }
 }
 
+static void *wait_for_ever(void *completion) {
+    CHECK(fm_completion_wait(completion, -1, NULL) == FM_OK);
+    return NULL;
+}
+
+static void every_waiter_is_woken(void) {
+    enum { WAITERS = 8 };
+    const struct timespec moment = {0, 20000000};
+    fm_completion *completion = new_completion();
+    pthread_t threads[WAITERS];
+    for (int i = 0; i < WAITERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, wait_for_ever, completion) == 0);
+    nanosleep(&moment, NULL);
+    fm_completion_finish(completion, &(fm_error){0}, 1, 2);
+    for (int i = 0; i < WAITERS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    fm_completion_release(completion);
+}
+
+static void a_waiter_sleeps(void) {
+    fm_completion *completion = new_completion();
+    clock_t before = clock();
+    CHECK(fm_completion_wait(completion, 100000000, NULL) == FM_TIMED_OUT);
+    CHECK(clock() - before < CLOCKS_PER_SEC / 20);
+    fm_completion_release(completion);
+}
+
 int main(void) {
     nothing_is_known_before_the_end();
     an_outcome_without_a_text_is_an_error_still();
     every_waiter_gets_a_copy();
     a_waiter_is_woken_and_the_last_one_frees();
+    every_waiter_is_woken();
+    a_waiter_sleeps();
     fm_completion_release(NULL);
     return failures != 0;
 }

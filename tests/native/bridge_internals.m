@@ -1,5 +1,5 @@
-/* Conversions that no call of the C ABI can bring about here: what older systems lack, an error
- * status without an NSError, a status that should not be. */
+/* What no call of the C ABI can bring about or show here: what older systems lack, an error status
+ * without an NSError, a status that should not be, the type of the compute encoder. */
 #import "internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -146,11 +146,36 @@ static void outcomes_are_named(void) {
                   "Unexpected command buffer status after wait: unknown (17)", 0);
 }
 
+static void dispatches_are_concurrent(void) {
+    fm_device *device = NULL;
+    fm_encoder *encoder = NULL;
+    CHECK(fm_device_create(NULL, &device, NULL) == FM_OK);
+    CHECK(fm_encoder_create(device, &encoder, NULL) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, "a label", NULL) == FM_OK);
+    CHECK(encoder->commands.dispatchType == MTLDispatchTypeConcurrent);
+    CHECK([encoder->commands.label isEqualToString:@"a label"]);
+    CHECK([encoder->command_buffer.label isEqualToString:@"a label"]);
+    fm_encoder_release(encoder);
+    fm_device_release(device);
+}
+
+static void a_device_lets_go_of_metals(void) {
+    fm_device *device = NULL, *same = NULL;
+    CHECK(fm_device_create(NULL, &device, NULL) == FM_OK);
+    NSUInteger before = [device->metal retainCount];
+    CHECK(fm_device_create(NULL, &same, NULL) == FM_OK);
+    fm_device_release(same);
+    CHECK([device->metal retainCount] == before);
+    fm_device_release(device);
+}
+
 int main(void) {
     @autoreleasepool {
         older_reflection_gives_the_same_masks();
         math_modes_are_translated();
         outcomes_are_named();
+        dispatches_are_concurrent();
+        a_device_lets_go_of_metals();
     }
     return failures != 0;
 }
