@@ -1,4 +1,5 @@
 #include "host_fakes.h"
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,7 @@ struct msl_library {
     const msl_kernel *kernels[KERNEL_COUNT];
 };
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the last request */
 static fake_request last_request;
 static atomic_long live_libraries;
 
@@ -83,7 +85,7 @@ static void append(char *text, size_t size, const char *name, const char *value)
     snprintf(text + length, size - length, "%s=%s ", name, value);
 }
 
-msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
+static void remember(const msl_request *request) {
     uint64_t compilations = last_request.compilations + 1;
     last_request = (fake_request){.language_version = request->language_version,
                                   .math_mode = request->math_mode,
@@ -98,6 +100,12 @@ msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
         append(last_request.constants, sizeof last_request.constants, index,
                request->constants[i].text);
     }
+}
+
+msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
+    pthread_mutex_lock(&lock);
+    remember(request);
+    pthread_mutex_unlock(&lock);
     if (strstr(request->source, "#error"))
         return refuse(failure, MSL_FAILURE_SOURCE,
                       "program_source:1:2: error: \"no\"\n#error \"no\"\n ^\n");

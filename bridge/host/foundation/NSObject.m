@@ -1,22 +1,12 @@
 #import <Foundation/Foundation.h>
 #include <objc/message.h>
 #include <objc/runtime.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "diagnostics.h"
 #include "live_objects.h"
+#include "object_header.h"
 #include "zombie.h"
-
-/* In front of every object; its size keeps the object aligned as malloc aligns. */
-typedef struct object_header {
-    _Alignas(16) atomic_int references;
-    uint32_t live_slot;
-} object_header;
-
-static object_header *header_of(id object) {
-    return (object_header *)(void *)object - 1;
-}
 
 static IMP unrecognized(id object, SEL selector) {
     Class class = object_getClass(object);
@@ -34,7 +24,7 @@ static IMP unrecognized(id object, SEL selector) {
 
 + (instancetype)alloc {
     Class class = (Class)self;
-    object_header *header = calloc(1, sizeof *header + class_getInstanceSize(class));
+    hm_object_header *header = calloc(1, sizeof *header + class_getInstanceSize(class));
     if (!header) return nil;
     header->references = 1;
     header->live_slot = hm_live_slot(class_getName(class));
@@ -77,7 +67,7 @@ static IMP unrecognized(id object, SEL selector) {
 }
 
 - (void)dealloc {
-    object_header *header = header_of(self);
+    hm_object_header *header = hm_header_of(self);
     hm_live_add(header->live_slot, -1);
     if (hm_zombies_are_kept())
         hm_zombie_make(self);
@@ -86,12 +76,13 @@ static IMP unrecognized(id object, SEL selector) {
 }
 
 - (instancetype)retain {
-    atomic_fetch_add_explicit(&header_of(self)->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&hm_header_of(self)->references, 1, memory_order_relaxed);
     return self;
 }
 
 - (oneway void)release {
-    int before = atomic_fetch_sub_explicit(&header_of(self)->references, 1, memory_order_acq_rel);
+    int before =
+        atomic_fetch_sub_explicit(&hm_header_of(self)->references, 1, memory_order_acq_rel);
     if (before == 1)
         [self dealloc];
     else if (before < 1)
@@ -104,7 +95,7 @@ static IMP unrecognized(id object, SEL selector) {
 }
 
 - (NSUInteger)retainCount {
-    return (NSUInteger)header_of(self)->references;
+    return (NSUInteger)hm_header_of(self)->references;
 }
 
 - (BOOL)isEqual:(id)object {
@@ -112,7 +103,7 @@ static IMP unrecognized(id object, SEL selector) {
 }
 
 - (NSUInteger)hash {
-    return (NSUInteger)self / sizeof(object_header);
+    return (NSUInteger)self / sizeof(hm_object_header);
 }
 
 - (Class)class {
@@ -128,13 +119,6 @@ static IMP unrecognized(id object, SEL selector) {
 
 - (BOOL)respondsToSelector:(SEL)aSelector {
     return class_respondsToSelector(object_getClass(self), aSelector);
-}
-
-- (BOOL)conformsToProtocol:(Protocol *)aProtocol {
-    Class class = object_getClass(self);
-    while (class && !class_conformsToProtocol(class, aProtocol))
-        class = class_getSuperclass(class);
-    return class != Nil;
 }
 
 - (NSString *)description {

@@ -81,3 +81,24 @@
 }
 
 @end
+
+/* Laid out by the compiler, hence without a reference count. In this file because the compiler
+ * names the class in a text only, which makes no linker take it out of a library. */
+@implementation NSConstantString
+
+- (instancetype)retain {
+    return self;
+}
+
+- (oneway void)release {
+}
+
+- (instancetype)autorelease {
+    return self;
+}
+
+- (NSUInteger)retainCount {
+    return ~(NSUInteger)0;
+}
+
+@end

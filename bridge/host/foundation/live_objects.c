@@ -25,6 +25,10 @@ uint32_t hm_live_slot(const char *class_name) {
     return SLOTS - 1;
 }
 
+const char *hm_live_name(uint32_t slot) {
+    return slots[slot].class_name;
+}
+
 void hm_live_add(uint32_t slot, long change) {
     atomic_fetch_add_explicit(&slots[slot].count, change, memory_order_relaxed);
 }

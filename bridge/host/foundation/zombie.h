@@ -10,4 +10,7 @@ void hm_zombies_keep(BOOL keep);
 /* Takes an object that has just been deallocated. */
 void hm_zombie_make(id object);
 
+/* Ends one for good. */
+void hm_zombie_free(id zombie);
+
 #endif

@@ -3,6 +3,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "diagnostics.h"
+#include "live_objects.h"
+#include "object_header.h"
 
 /* Answers a release; every other message is unrecognized and aborts. */
 __attribute__((objc_root_class))
@@ -19,7 +21,7 @@ __attribute__((objc_root_class))
 }
 
 - (oneway void)release {
-    hm_over_release(class_getName(object_getClass(self)));
+    hm_over_release(hm_live_name(hm_header_of(self)->live_slot));
 }
 
 @end
@@ -40,4 +42,8 @@ void hm_zombies_keep(BOOL keep) {
 
 void hm_zombie_make(id object) {
     object_setClass(object, [HMZombie class]);
+}
+
+void hm_zombie_free(id zombie) {
+    free(hm_header_of(zombie));
 }

@@ -62,6 +62,15 @@ static void *grown(void *array, size_t count) {
     hm_arena_free(&_arena);
 }
 
+/* A handler may have captured the command buffer. */
+- (void)releaseHandlers {
+    for (NSUInteger i = 0; i < _handlerCount; i++)
+        Block_release(_handlers[i]);
+    free(_handlers);
+    _handlers = NULL;
+    _handlerCount = 0;
+}
+
 /* ---- recording ---- */
 
 - (void *)addCommand:(hm_command_kind)kind size:(size_t)size {
@@ -198,6 +207,7 @@ static void *grown(void *array, size_t count) {
     [_queue commandBufferLeft];
     for (NSUInteger i = 0; i < _handlerCount; i++)
         _handlers[i](self);
+    [self releaseHandlers];
     pthread_mutex_lock(&_lock);
     _isDone = YES;
     pthread_cond_broadcast(&_completed);

@@ -103,7 +103,7 @@ static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *ho
 
 - (BOOL)isIndex:(NSUInteger)index for:(const char *)method {
     if (index < MSL_MAX_BUFFERS) return YES;
-    refuse(_commandBuffer, "%s: index %lu is over %d", method, index, MSL_MAX_BUFFERS - 1);
+    refuse(_commandBuffer, "%s index %lu is over %d", method, index, MSL_MAX_BUFFERS - 1);
     return NO;
 }
 

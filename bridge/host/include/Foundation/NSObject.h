@@ -17,7 +17,6 @@ NS_ASSUME_NONNULL_BEGIN
 - (Class)class;
 - (BOOL)isKindOfClass:(Class)aClass;
 - (BOOL)respondsToSelector:(SEL)aSelector;
-- (BOOL)conformsToProtocol:(Protocol *)aProtocol;
 - (NSString *)description;
 @end
 

@@ -1,0 +1,17 @@
+#ifndef HM_OBJECT_HEADER_H
+#define HM_OBJECT_HEADER_H
+
+#import <Foundation/NSObject.h>
+#include <stdatomic.h>
+
+/* In front of every object; its size keeps the object aligned as malloc aligns. */
+typedef struct hm_object_header {
+    _Alignas(16) atomic_int references;
+    uint32_t live_slot;
+} hm_object_header;
+
+static inline hm_object_header *hm_header_of(id object) {
+    return (hm_object_header *)(void *)object - 1;
+}
+
+#endif
