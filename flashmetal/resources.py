@@ -30,7 +30,7 @@ def find(*parts):
 
 def msl_include():
     """Find the folder of the headers that shaders include on host Metal."""
-    return find("msl", "include", "metal_stdlib").parent
+    return find("msl", "metal_stdlib").parent
 
 
 def get_include():
