@@ -15,10 +15,10 @@ namespace msl {
 namespace {
 
 constexpr const char *SUFFIX = ".entry";
-constexpr const char *TEMPORARY = "new-";          // prefix of a file that is being written
-constexpr time_t ABANDONED = 3600;                 // seconds after which its writer is dead
-constexpr time_t FRESH = 24 * 3600;                // seconds between notes that an entry is in use
-constexpr off_t LARGEST = off_t(64) << 20;         // bytes of an entry
+constexpr const char *TEMPORARY = "new-";   // prefix of a file that is being written
+constexpr time_t ABANDONED = 3600;          // seconds after which its writer is dead
+constexpr time_t FRESH = 24 * 3600;         // seconds between notes that an entry is in use
+constexpr off_t LARGEST = off_t(64) << 20;  // bytes of an entry
 
 // Nobody else may own it or write to it.
 bool is_private(const struct stat &status) {
@@ -42,10 +42,13 @@ FileDescriptor open_folder(const std::string &path) {
     return FileDescriptor();
 }
 
-std::string entry_name(const Sha256::Digest &key) { return hexadecimal(key) + SUFFIX; }
+std::string entry_name(const Sha256::Digest &key) {
+    return hexadecimal(key) + SUFFIX;
+}
 
 bool ends_with(const std::string &text, const std::string &end) {
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 struct Entry {
@@ -123,8 +126,8 @@ void Cache::evict() const {
               [](const Entry &a, const Entry &b) { return a.used > b.used; });
     uint64_t total = 0;
     for (const Entry &entry : entries) {
-        const bool abandoned = entry.name.rfind(TEMPORARY, 0) == 0 &&
-                               time(nullptr) - entry.used > ABANDONED;
+        const bool abandoned =
+            entry.name.rfind(TEMPORARY, 0) == 0 && time(nullptr) - entry.used > ABANDONED;
         const bool kept = ends_with(entry.name, SUFFIX);
         if (kept) total += entry.size;
         if (abandoned || (kept && total > limit_)) unlinkat(folder_.get(), entry.name.c_str(), 0);

@@ -67,6 +67,8 @@ msl_library *find_or_compile(const msl_request &request) {
     return library;
 }
 
-uint64_t compilations() { return count; }
+uint64_t compilations() {
+    return count;
+}
 
 }  // namespace msl

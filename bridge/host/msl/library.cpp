@@ -64,7 +64,9 @@ msl_library::msl_library(const std::string &bytes) : handle_(load(bytes)) {
     measure_kernels(bytes);
 }
 
-msl_library::~msl_library() { dlclose(handle_); }
+msl_library::~msl_library() {
+    dlclose(handle_);
+}
 
 void msl_library::measure_kernels(const std::string &bytes) {
     const msl::ElfSymbols symbols(bytes);

@@ -29,8 +29,8 @@ std::vector<std::string> runtime_libraries() {
 
 // "ld.lld: error: undefined symbol: f(int)", "...: undefined reference to `f(int)'"
 std::string undefined_function(const std::string &errors) {
-    for (const std::string mark : {"undefined hidden symbol: ", "undefined symbol: ",
-                                   "undefined reference to `"}) {
+    for (const std::string mark :
+         {"undefined hidden symbol: ", "undefined symbol: ", "undefined reference to `"}) {
         const size_t at = errors.find(mark);
         if (at == std::string::npos) continue;
         const size_t start = at + mark.size();
@@ -57,9 +57,9 @@ std::string read_file(const std::string &path) {
 
 std::string link(const Toolchain &toolchain, const std::string &object) {
     // The symbol table is kept: it tells how much threadgroup memory each kernel declares.
-    std::vector<std::string> command = {toolchain.linker, "-shared",          "-z",
-                                        "defs",           "--hash-style=gnu", "--eh-frame-hdr",
-                                        "/proc/self/fd/0"};
+    std::vector<std::string> command = {
+        toolchain.linker,  "-shared",         "-z", "defs", "--hash-style=gnu", "--eh-frame-hdr",
+        "/proc/self/fd/0", toolchain.builtins};
     for (const std::string &library : runtime_libraries()) {
         if (!library.empty()) command.push_back(library);
     }

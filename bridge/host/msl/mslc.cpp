@@ -57,8 +57,7 @@ void compile_file(const Options &options, msl_math_mode mode) {
     request.language_version = major << 16 | minor;
     request.math_mode = mode;
     const msl::Toolchain toolchain = msl::ask_compiler(msl::find_compiler());
-    const std::string library =
-        msl::compile({request, toolchain, options.level, options.headers});
+    const std::string library = msl::compile({request, toolchain, options.level, options.headers});
     std::ofstream output(options.output, std::ios::binary);
     if (!output.write(library.data(), std::streamsize(library.size())).flush()) {
         throw msl::Failure{MSL_FAILURE_IO, "cannot write " + options.output};

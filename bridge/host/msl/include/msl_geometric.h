@@ -3,10 +3,10 @@
 
 namespace metal {
 
-template <class T, int N> constexpr T dot(vec<T, N> a, vec<T, N> b) {
-    T sum = a.data[0] * b.data[0];
+template <class T, int N> constexpr T dot(const vec<T, N> &a, const vec<T, N> &b) {
+    T sum = a.get(0) * b.get(0);
     for (int i = 1; i < N; i++)
-        sum += a.data[i] * b.data[i];
+        sum += a.get(i) * b.get(i);
     return sum;
 }
 

@@ -43,38 +43,37 @@
 // The last component picked comes first among the arguments.
 #define MSL_SWIZZLE1(i, x, r, ...)                                                                 \
     constexpr T __get_##i() const {                                                                \
-        return data[i];                                                                            \
+        return get(i);                                                                             \
     }                                                                                              \
     constexpr void __put_##i(T value) {                                                            \
-        data[i] = value;                                                                           \
+        set(i, value);                                                                             \
     }                                                                                              \
     __declspec(property(get = __get_##i, put = __put_##i)) T x, r;
 #define MSL_SWIZZLE2(j, y, g, i, x, r)                                                             \
     constexpr vec<T, 2> __get_##i##j() const {                                                     \
-        return {data[i], data[j]};                                                                 \
+        return {get(i), get(j)};                                                                   \
     }                                                                                              \
-    constexpr void __put_##i##j(__msl::assignable<vec<T, 2>, (i != j)> from) {                     \
-        data[i] = from.data[0], data[j] = from.data[1];                                            \
+    constexpr void __put_##i##j(const __msl::assignable<vec<T, 2>, (i != j)> &from) {              \
+        set(i, from.get(0)), set(j, from.get(1));                                                  \
     }                                                                                              \
     __declspec(property(get = __get_##i##j, put = __put_##i##j)) vec<T, 2> x##y, r##g;
 #define MSL_SWIZZLE3(k, z, b, j, y, g, i, x, r)                                                    \
     constexpr vec<T, 3> __get_##i##j##k() const {                                                  \
-        return {data[i], data[j], data[k]};                                                        \
+        return {get(i), get(j), get(k)};                                                           \
     }                                                                                              \
     constexpr void __put_##i##j##k(                                                                \
-        __msl::assignable<vec<T, 3>, (i != j && i != k && j != k)> from) {                         \
-        data[i] = from.data[0], data[j] = from.data[1], data[k] = from.data[2];                    \
+        const __msl::assignable<vec<T, 3>, (i != j && i != k && j != k)> &from) {                  \
+        set(i, from.get(0)), set(j, from.get(1)), set(k, from.get(2));                             \
     }                                                                                              \
     __declspec(property(get = __get_##i##j##k, put = __put_##i##j##k)) vec<T, 3> x##y##z, r##g##b;
 #define MSL_SWIZZLE4(l, w, a, k, z, b, j, y, g, i, x, r)                                           \
     constexpr vec<T, 4> __get_##i##j##k##l() const {                                               \
-        return {data[i], data[j], data[k], data[l]};                                               \
+        return {get(i), get(j), get(k), get(l)};                                                   \
     }                                                                                              \
     constexpr void __put_##i##j##k##l(                                                             \
-        __msl::assignable<vec<T, 4>, (i != j && i != k && i != l && j != k && j != l && k != l)>   \
-            from) {                                                                                \
-        data[i] = from.data[0], data[j] = from.data[1];                                            \
-        data[k] = from.data[2], data[l] = from.data[3];                                            \
+        const __msl::assignable<vec<T, 4>, (i != j && i != k && i != l && j != k && j != l &&      \
+                                            k != l)> &from) {                                      \
+        set(i, from.get(0)), set(j, from.get(1)), set(k, from.get(2)), set(l, from.get(3));        \
     }                                                                                              \
     __declspec(property(get = __get_##i##j##k##l, put = __put_##i##j##k##l)) vec<T, 4> x##y##z##w, \
         r##g##b##a;

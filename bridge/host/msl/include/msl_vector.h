@@ -36,11 +36,12 @@ template <class T> struct duplicated_component {
 template <class V, bool DISTINCT>
 using assignable = conditional_t<DISTINCT, V, duplicated_component<V>>;
 
-// What vectors of all lengths have in common.
+// What vectors of all lengths have in common. Constant expressions go through `data`, where the
+// compiler can take values apart; all else through `v`, which its optimiser keeps in a register.
 template <class T, int N> struct vector_base {
     using vector = vec<T, N>;
+    using flags = vec<bool, N>;
     using native_type = typename native<T, N>::type;
-    using flags = typename native<bool, N>::type;
     static constexpr int size = N;
 
     union {
@@ -49,36 +50,52 @@ template <class T, int N> struct vector_base {
     };
 
     vector_base() = default;
-    template <class... S> constexpr vector_base(int, S... values) : data{values...} {}
+    constexpr explicit vector_base(int) : data{} {}
 
     constexpr T &operator[](size_t i) { return data[i]; }
     constexpr const T &operator[](size_t i) const { return data[i]; }
+
+    constexpr T get(int i) const {
+        if (__builtin_is_constant_evaluated()) return data[i];
+        if constexpr (is_same_v<T, bfloat>)
+            return __builtin_bit_cast(bfloat, ushort(v[i]));
+        else
+            return T(v[i]);
+    }
+    constexpr void set(int i, T value) {
+        if (__builtin_is_constant_evaluated())
+            data[i] = value;
+        else if constexpr (is_same_v<T, bfloat>)
+            v[i] = __builtin_bit_cast(ushort, value);
+        else
+            v[i] = value;
+    }
 
     static vector of(native_type value) {
         vector result;
         result.v = value;
         return result;
     }
-    template <class V> static vec<bool, N> of_flags(V value) {
-        return vec<bool, N>::of(__builtin_convertvector(-value, flags));
+    // From a comparison of the compiler's vectors, which gives 0 or -1.
+    template <class V> static flags of_mask(V value) {
+        return flags::of(__builtin_convertvector(-value, typename flags::native_type));
     }
 
 #define MSL_EACH(VECTOR, VALUE)                                                                    \
     VECTOR result{};                                                                               \
     for (int i = 0; i < N; i++)                                                                    \
-        result.data[i] = VALUE;                                                                    \
+        result.set(i, VALUE);                                                                      \
     return result
 
-// bfloat, and bool where it is arithmetic, go by component; so does everything in a constant
-// expression, where the compiler's vectors cannot be taken apart.
+// bfloat, and bool where it is arithmetic, go by component.
 #define MSL_BINARY_OPERATOR(OP)                                                                    \
-    friend constexpr vector operator OP(vector a, vector b) {                                      \
+    friend constexpr vector operator OP(const vector &a, const vector &b) {                        \
         if constexpr (has_native_arithmetic<T>) {                                                  \
             if (!__builtin_is_constant_evaluated()) return of(a.v OP b.v);                         \
         }                                                                                          \
-        MSL_EACH(vector, T(a.data[i] OP b.data[i]));                                               \
+        MSL_EACH(vector, T(a.get(i) OP b.get(i)));                                                 \
     }                                                                                              \
-    friend constexpr vector &operator OP##=(vector & a, vector b) { return a = a OP b; }
+    friend constexpr vector &operator OP##=(vector & a, const vector & b) { return a = a OP b; }
     MSL_BINARY_OPERATOR(+)
     MSL_BINARY_OPERATOR(-)
     MSL_BINARY_OPERATOR(*)
@@ -92,12 +109,11 @@ template <class T, int N> struct vector_base {
 #undef MSL_BINARY_OPERATOR
 
 #define MSL_COMPARISON(OP)                                                                         \
-    friend constexpr vec<bool, N> operator OP(vector a, vector b) {                                \
+    friend constexpr flags operator OP(const vector &a, const vector &b) {                         \
         if constexpr (has_native_arithmetic<T>) {                                                  \
-            if (!__builtin_is_constant_evaluated()) return of_flags(a.v OP b.v);                   \
+            if (!__builtin_is_constant_evaluated()) return of_mask(a.v OP b.v);                    \
         }                                                                                          \
-        using flag_vector = vec<bool, N>;                                                          \
-        MSL_EACH(flag_vector, a.data[i] OP b.data[i]);                                             \
+        MSL_EACH(flags, a.get(i) OP b.get(i));                                                     \
     }
     MSL_COMPARISON(==)
     MSL_COMPARISON(!=)
@@ -109,13 +125,10 @@ template <class T, int N> struct vector_base {
     MSL_COMPARISON(||)
 #undef MSL_COMPARISON
 
-    friend constexpr vector operator+(vector a) { return a; }
-    friend constexpr vector operator-(vector a) { MSL_EACH(vector, T(-a.data[i])); }
-    friend constexpr vector operator~(vector a) { MSL_EACH(vector, T(~a.data[i])); }
-    friend constexpr vec<bool, N> operator!(vector a) {
-        using flag_vector = vec<bool, N>;
-        MSL_EACH(flag_vector, !a.data[i]);
-    }
+    friend constexpr vector operator+(const vector &a) { return a; }
+    friend constexpr vector operator-(const vector &a) { MSL_EACH(vector, T(-a.get(i))); }
+    friend constexpr vector operator~(const vector &a) { MSL_EACH(vector, T(~a.get(i))); }
+    friend constexpr flags operator!(const vector &a) { MSL_EACH(flags, !a.get(i)); }
 #undef MSL_EACH
     friend constexpr vector &operator++(vector &a) { return a += vector(T(1)); }
     friend constexpr vector &operator--(vector &a) { return a -= vector(T(1)); }
@@ -131,13 +144,17 @@ template <class T, int N> struct vector_base {
     }
 
   protected:
+    constexpr void splat(T value) {
+        for (int i = 0; i < N; i++)
+            set(i, value);
+    }
     constexpr void append(int &) {}
     template <class S, class... R> constexpr void append(int &i, const S &first, const R &...rest) {
         if constexpr (is_element<S>) {
-            data[i++] = T(first);
+            set(i++, T(first));
         } else {
             for (int k = 0; k < width<S>; k++)
-                data[i++] = T(first.data[k]);
+                set(i++, T(first.get(k)));
         }
         append(i, rest...);
     }
@@ -149,7 +166,7 @@ template <class T, int N> struct vector_base {
             }
         }
         for (int i = 0; i < N; i++)
-            data[i] = T(from.data[i]);
+            set(i, T(from.get(i)));
     }
 };
 
@@ -158,31 +175,33 @@ template <class T, int N> struct vector_base {
 namespace metal {
 
 // Fewer values than components are an initialiser in braces: the rest are zero.
-#define MSL_VECTOR(N, ...)                                                                         \
+#define MSL_VECTOR(N)                                                                              \
     template <class T> struct vec<T, N> : __msl::vector_base<T, N> {                               \
         using base = __msl::vector_base<T, N>;                                                     \
-        using base::data;                                                                          \
-        using base::v;                                                                             \
+        using base::get;                                                                           \
+        using base::set;                                                                           \
         vec() = default;                                                                           \
         template <class S, class = enable_if_t<__msl::is_element<S>>>                              \
-        constexpr vec(S s) : base(0, __VA_ARGS__) {}                                               \
+        constexpr vec(S value) : base(0) {                                                         \
+            base::splat(T(value));                                                                 \
+        }                                                                                          \
         template <class U, class = enable_if_t<!is_same_v<T, U>>>                                  \
-        constexpr explicit vec(const vec<U, N> &from) : base(0, T()) {                             \
+        constexpr explicit vec(const vec<U, N> &from) : base(0) {                                  \
             base::convert(from);                                                                   \
         }                                                                                          \
         template <class A, class B, class... R,                                                    \
                   class = enable_if_t<                                                             \
                       (__msl::width<A> > 0 && __msl::width<B> > 0 &&                               \
                        __msl::width<A> + __msl::width<B> + (0 + ... + __msl::width<R>) <= N)>>     \
-        constexpr vec(const A &a, const B &b, const R &...rest) : base(0, T()) {                   \
+        constexpr vec(const A &a, const B &b, const R &...rest) : base(0) {                        \
             int i = 0;                                                                             \
             base::append(i, a, b, rest...);                                                        \
         }                                                                                          \
         MSL_SWIZZLES(N)                                                                            \
     };
-MSL_VECTOR(2, T(s), T(s))
-MSL_VECTOR(3, T(s), T(s), T(s))
-MSL_VECTOR(4, T(s), T(s), T(s), T(s))
+MSL_VECTOR(2)
+MSL_VECTOR(3)
+MSL_VECTOR(4)
 #undef MSL_VECTOR
 
 #define MSL_VECTORS(T)                                                                             \
