@@ -58,6 +58,10 @@ def no_objects_left(request):
     # A failed test's traceback holds its objects.
     if request.node.stash.get(FAILED, False):
         return
+    # The fixtures' values have been torn down, but are still referred to.
+    request.node.funcargs.clear()
+    # The item still holds what other fixtures made for the test.
+    request.node.funcargs.clear()
     if _host.live_objects() > objects:
         gc.collect()
         assert _host.quiesce(), "queues are still busy"

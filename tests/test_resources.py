@@ -15,7 +15,7 @@ def test_c_header_is_where_get_include_says():
 
 
 def test_shader_text():
-    assert "kernel void" in resources.shader("flash_attention").read_text(encoding="utf-8")
+    assert "flash_attention_hd64" in resources.shader("flash_attention").read_text(encoding="utf-8")
 
 
 def test_headers_of_the_shading_language_share_a_folder():
