@@ -15,7 +15,8 @@
     HMComputePipelineState *_pipeline;   /* held by the command buffer */
     HMBuffer *_buffers[MSL_MAX_BUFFERS]; /* likewise; nil: bytes or nothing */
     uint32_t _bound;                     /* bit i: argument i is a buffer or bytes */
-    simt_launch _launch;                 /* what the next dispatch will run */
+    NSUInteger _threadgroupMemoryLimit;
+    simt_launch _launch; /* what the next dispatch will run */
 }
 - (instancetype)initWithCommandBuffer:(HMCommandBuffer *)commandBuffer
                          dispatchType:(MTLDispatchType)dispatchType;

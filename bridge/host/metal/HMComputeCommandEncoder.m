@@ -47,6 +47,7 @@ static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *ho
     _dispatchType = dispatchType;
     _launch.order = _device->_options.order;
     _launch.seed = _device->_options.seed;
+    _threadgroupMemoryLimit = _device.maxThreadgroupMemoryLength;
     return self;
 }
 
@@ -77,10 +78,18 @@ static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *ho
         [self close];
 }
 
+/* The helpers below are functions: a message for each would cost as much as they do. */
+
 /* NO when nothing can be recorded any more. */
-- (BOOL)isOpen:(const char *)method {
-    if (!_isEnded) return YES;
+static BOOL is_open(HMComputeCommandEncoder *self, const char *method) {
+    if (!self->_isEnded) return YES;
     hm_misuse("%s after endEncoding", method);
+    return NO;
+}
+
+static BOOL is_index(HMComputeCommandEncoder *self, NSUInteger index, const char *method) {
+    if (index < MSL_MAX_BUFFERS) return YES;
+    refuse(self->_commandBuffer, "%s index %lu is over %d", method, index, MSL_MAX_BUFFERS - 1);
     return NO;
 }
 
@@ -88,7 +97,7 @@ static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *ho
 
 - (void)setComputePipelineState:(id<MTLComputePipelineState>)state {
     count_message();
-    if (![self isOpen:"setComputePipelineState:"]) return;
+    if (!is_open(self, "setComputePipelineState:")) return;
     HMComputePipelineState *pipeline = (HMComputePipelineState *)state;
     if (!pipeline || pipeline->_function->_device != _device) {
         refuse(_commandBuffer, "setComputePipelineState: %s",
@@ -101,41 +110,45 @@ static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *ho
     _launch.kernel = pipeline->_function->_kernel;
 }
 
-- (BOOL)isIndex:(NSUInteger)index for:(const char *)method {
-    if (index < MSL_MAX_BUFFERS) return YES;
-    refuse(_commandBuffer, "%s index %lu is over %d", method, index, MSL_MAX_BUFFERS - 1);
-    return NO;
+/* `buffer` is nil for bytes, `memory` NULL for nothing at all. */
+static void bind(HMComputeCommandEncoder *self, HMBuffer *buffer, void *memory, NSUInteger length,
+                 NSUInteger index) {
+    uint32_t bit = UINT32_C(1) << index;
+    self->_buffers[index] = buffer;
+    self->_launch.buffers[index] = memory;
+    self->_launch.buffer_lengths[index] = length;
+    self->_bound = memory ? self->_bound | bit : self->_bound & ~bit;
 }
 
-/* nil for nothing at all. */
-- (void)bind:(HMBuffer *)buffer to:(void *)memory length:(NSUInteger)length at:(NSUInteger)index {
-    uint32_t bit = UINT32_C(1) << index;
-    _buffers[index] = buffer;
-    _launch.buffers[index] = memory;
-    _launch.buffer_lengths[index] = length;
-    _bound = memory ? _bound | bit : _bound & ~bit;
+static void bind_at_offset(HMComputeCommandEncoder *self, HMBuffer *buffer, NSUInteger offset,
+                           NSUInteger index) {
+    if (offset < buffer->_length)
+        bind(self, buffer, (char *)buffer->_memory + offset, buffer->_length - offset, index);
+    else
+        refuse(self->_commandBuffer, "offset %lu is beyond the buffer of %lu bytes at index %lu",
+               offset, buffer->_length, index);
 }
 
 - (void)setBytes:(const void *)bytes length:(NSUInteger)length atIndex:(NSUInteger)index {
     count_message();
-    if (![self isOpen:"setBytes:length:atIndex:"]) return;
-    if (![self isIndex:index for:"setBytes:length:atIndex:"]) return;
+    if (!is_open(self, "setBytes:length:atIndex:")) return;
+    if (!is_index(self, index, "setBytes:length:atIndex:")) return;
     if (!bytes || length == 0 || length > HM_MAX_BYTES) {
         refuse(_commandBuffer, "setBytes:length:atIndex: %lu bytes, must be 1 to %d", length,
                HM_MAX_BYTES);
         return;
     }
     void *copy = [_commandBuffer copyBytes:bytes length:length];
-    [self bind:nil to:copy length:length at:index];
+    bind(self, nil, copy, length, index);
 }
 
 - (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index {
     count_message();
-    if (![self isOpen:"setBuffer:offset:atIndex:"]) return;
-    if (![self isIndex:index for:"setBuffer:offset:atIndex:"]) return;
+    if (!is_open(self, "setBuffer:offset:atIndex:")) return;
+    if (!is_index(self, index, "setBuffer:offset:atIndex:")) return;
     HMBuffer *bound = (HMBuffer *)buffer;
     if (!bound)
-        [self bind:nil to:NULL length:0 at:index];
+        bind(self, nil, NULL, 0, index);
     else if (bound->_device != _device)
         refuse(_commandBuffer,
                "setBuffer:offset:atIndex: the buffer at index %lu belongs to "
@@ -143,35 +156,24 @@ static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *ho
                index);
     else {
         hold(_commandBuffer, bound, &bound->_holder);
-        [self bind:bound offset:offset at:index];
+        bind_at_offset(self, bound, offset, index);
     }
 }
 
 - (void)setBufferOffset:(NSUInteger)offset atIndex:(NSUInteger)index {
     count_message();
-    if (![self isOpen:"setBufferOffset:atIndex:"]) return;
-    if (![self isIndex:index for:"setBufferOffset:atIndex:"]) return;
+    if (!is_open(self, "setBufferOffset:atIndex:")) return;
+    if (!is_index(self, index, "setBufferOffset:atIndex:")) return;
     if (_buffers[index])
-        [self bind:_buffers[index] offset:offset at:index];
+        bind_at_offset(self, _buffers[index], offset, index);
     else
         refuse(_commandBuffer, "setBufferOffset:atIndex: no buffer is bound at index %lu", index);
 }
 
-- (void)bind:(HMBuffer *)buffer offset:(NSUInteger)offset at:(NSUInteger)index {
-    if (offset >= buffer->_length)
-        refuse(_commandBuffer, "offset %lu is beyond the buffer of %lu bytes at index %lu", offset,
-               buffer->_length, index);
-    else
-        [self bind:buffer
-                to:(char *)buffer->_memory + offset
-            length:buffer->_length - offset
-                at:index];
-}
-
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index {
     count_message();
-    if (![self isOpen:"setThreadgroupMemoryLength:atIndex:"]) return;
-    if (![self isIndex:index for:"setThreadgroupMemoryLength:atIndex:"]) return;
+    if (!is_open(self, "setThreadgroupMemoryLength:atIndex:")) return;
+    if (!is_index(self, index, "setThreadgroupMemoryLength:atIndex:")) return;
     if (length % HM_THREADGROUP_MEMORY_STEP || length > UINT32_MAX)
         refuse(_commandBuffer, "a threadgroup memory length of %lu bytes is not a multiple of %d",
                length, HM_THREADGROUP_MEMORY_STEP);
@@ -183,15 +185,77 @@ static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *ho
 - (void)memoryBarrierWithScope:(MTLBarrierScope)scope {
     (void)scope;
     count_message();
-    [self isOpen:"memoryBarrierWithScope:"];
+    is_open(self, "memoryBarrierWithScope:");
 }
 
 /* ---- dispatch ---- */
 
+static BOOL is_grid(HMComputeCommandEncoder *self, const NSUInteger grid[3],
+                    const NSUInteger threads[3]) {
+    const char *name = self->_launch.kernel->name;
+    NSUInteger limit = self->_pipeline->_maxTotalThreadsPerThreadgroup, total = 1;
+    for (int i = 0; i < 3; i++) {
+        if (grid[i] == 0 || threads[i] == 0 || grid[i] > UINT32_MAX || threads[i] > limit) {
+            refuse(self->_commandBuffer,
+                   "kernel %s: a grid of %lu threads in threadgroups of %lu, dimension %d", name,
+                   grid[i], threads[i], i);
+            return NO;
+        }
+        total *= threads[i];
+    }
+    if (total <= limit) return YES;
+    refuse(self->_commandBuffer,
+           "kernel %s: %lu threads per threadgroup are more than the %lu of its pipeline state",
+           name, total, limit);
+    return NO;
+}
+
+static BOOL is_everything_bound(HMComputeCommandEncoder *self) {
+    uint32_t missing = self->_pipeline->_usedBuffers & ~self->_bound;
+    if (!missing) return YES;
+    refuse(self->_commandBuffer, "kernel %s: nothing is bound to buffer index %d",
+           self->_launch.kernel->name, __builtin_ctz(missing));
+    return NO;
+}
+
+static BOOL is_threadgroup_memory_there(HMComputeCommandEncoder *self) {
+    NSUInteger bytes = self->_pipeline->_staticThreadgroupMemoryLength;
+    for (uint32_t rest = self->_pipeline->_declaredThreadgroupMemory; rest; rest &= rest - 1)
+        bytes += self->_launch.threadgroup_memory[__builtin_ctz(rest)];
+    if (bytes <= self->_threadgroupMemoryLimit) return YES;
+    refuse(self->_commandBuffer,
+           "kernel %s: %lu bytes of threadgroup memory are more than the device's %lu",
+           self->_launch.kernel->name, bytes, self->_threadgroupMemoryLimit);
+    return NO;
+}
+
+static BOOL can_dispatch(HMComputeCommandEncoder *self, const NSUInteger grid[3],
+                         const NSUInteger threads[3]) {
+    if (self->_pipeline)
+        return is_grid(self, grid, threads) && is_everything_bound(self) &&
+               is_threadgroup_memory_there(self);
+    refuse(self->_commandBuffer, "a dispatch without a compute pipeline state");
+    return NO;
+}
+
+/* `grid` in threads. */
+static void dispatch(HMComputeCommandEncoder *self, const NSUInteger grid[3],
+                     const NSUInteger threads[3]) {
+    if (!can_dispatch(self, grid, threads)) return;
+    hm_dispatch *command = [self->_commandBuffer addCommand:HM_COMMAND_DISPATCH
+                                                       size:sizeof *command];
+    if (!command) return;
+    command->launch = self->_launch;
+    for (int i = 0; i < 3; i++) {
+        command->launch.threads[i] = (uint32_t)grid[i];
+        command->launch.threads_per_threadgroup[i] = (uint32_t)threads[i];
+    }
+}
+
 - (void)dispatchThreadgroups:(MTLSize)threadgroupsPerGrid
        threadsPerThreadgroup:(MTLSize)threadsPerThreadgroup {
     count_message();
-    if (![self isOpen:"dispatchThreadgroups:threadsPerThreadgroup:"]) return;
+    if (!is_open(self, "dispatchThreadgroups:threadsPerThreadgroup:")) return;
     const NSUInteger groups[3] = {threadgroupsPerGrid.width, threadgroupsPerGrid.height,
                                   threadgroupsPerGrid.depth};
     const NSUInteger threads[3] = {threadsPerThreadgroup.width, threadsPerThreadgroup.height,
@@ -199,76 +263,17 @@ static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *ho
     NSUInteger grid[3];
     for (int i = 0; i < 3; i++)
         if (__builtin_mul_overflow(groups[i], threads[i], &grid[i])) grid[i] = ~(NSUInteger)0;
-    [self dispatch:grid threads:threads];
+    dispatch(self, grid, threads);
 }
 
 - (void)dispatchThreads:(MTLSize)threadsPerGrid
     threadsPerThreadgroup:(MTLSize)threadsPerThreadgroup {
     count_message();
-    if (![self isOpen:"dispatchThreads:threadsPerThreadgroup:"]) return;
+    if (!is_open(self, "dispatchThreads:threadsPerThreadgroup:")) return;
     const NSUInteger grid[3] = {threadsPerGrid.width, threadsPerGrid.height, threadsPerGrid.depth};
     const NSUInteger threads[3] = {threadsPerThreadgroup.width, threadsPerThreadgroup.height,
                                    threadsPerThreadgroup.depth};
-    [self dispatch:grid threads:threads];
-}
-
-- (void)dispatch:(const NSUInteger *)grid threads:(const NSUInteger *)threads {
-    if (![self canDispatch:grid threads:threads]) return;
-    hm_dispatch *command = [_commandBuffer addCommand:HM_COMMAND_DISPATCH size:sizeof *command];
-    if (!command) return;
-    command->launch = _launch;
-    for (int i = 0; i < 3; i++) {
-        command->launch.threads[i] = (uint32_t)grid[i];
-        command->launch.threads_per_threadgroup[i] = (uint32_t)threads[i];
-    }
-}
-
-- (BOOL)canDispatch:(const NSUInteger *)grid threads:(const NSUInteger *)threads {
-    if (!_pipeline) {
-        refuse(_commandBuffer, "a dispatch without a compute pipeline state");
-        return NO;
-    }
-    return [self isGrid:grid threads:threads] && [self isEverythingBound] &&
-           [self isThreadgroupMemoryInBounds];
-}
-
-- (BOOL)isGrid:(const NSUInteger *)grid threads:(const NSUInteger *)threads {
-    NSUInteger limit = _pipeline->_maxTotalThreadsPerThreadgroup, total = 1;
-    for (int i = 0; i < 3; i++) {
-        if (grid[i] == 0 || threads[i] == 0 || grid[i] > UINT32_MAX || threads[i] > limit) {
-            refuse(_commandBuffer,
-                   "kernel %s: a grid of %lu threads in threadgroups of %lu, dimension %d",
-                   _launch.kernel->name, grid[i], threads[i], i);
-            return NO;
-        }
-        total *= threads[i];
-    }
-    if (total <= limit) return YES;
-    refuse(_commandBuffer,
-           "kernel %s: %lu threads per threadgroup are more than the %lu of its "
-           "pipeline state",
-           _launch.kernel->name, total, limit);
-    return NO;
-}
-
-- (BOOL)isEverythingBound {
-    uint32_t missing = _pipeline->_usedBuffers & ~_bound;
-    if (!missing) return YES;
-    refuse(_commandBuffer, "kernel %s: nothing is bound to buffer index %d", _launch.kernel->name,
-           __builtin_ctz(missing));
-    return NO;
-}
-
-- (BOOL)isThreadgroupMemoryInBounds {
-    NSUInteger bytes = _pipeline->_staticThreadgroupMemoryLength;
-    for (uint32_t rest = _pipeline->_declaredThreadgroupMemory; rest; rest &= rest - 1)
-        bytes += _launch.threadgroup_memory[__builtin_ctz(rest)];
-    if (bytes <= _device.maxThreadgroupMemoryLength) return YES;
-    refuse(_commandBuffer,
-           "kernel %s: %lu bytes of threadgroup memory are more than the device's "
-           "%lu",
-           _launch.kernel->name, bytes, _device.maxThreadgroupMemoryLength);
-    return NO;
+    dispatch(self, grid, threads);
 }
 
 @end

@@ -1,18 +1,51 @@
 #include "arena.h"
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-enum { ALIGNMENT = 64, CHUNK_BYTES = 32768 };
+enum {
+    ALIGNMENT = 64,
+    CHUNK_BYTES = 32768,
+    SPARE_CHUNKS = 32, /* kept: fresh memory costs a page fault every 4,096 bytes */
+};
 
 typedef struct hm_arena_chunk {
     _Alignas(ALIGNMENT) struct hm_arena_chunk *older;
     _Alignas(ALIGNMENT) unsigned char bytes[CHUNK_BYTES];
 } hm_arena_chunk;
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static hm_arena_chunk *spare;
+static int spare_count;
+
+static hm_arena_chunk *take_chunk(void) {
+    pthread_mutex_lock(&lock);
+    hm_arena_chunk *chunk = spare;
+    if (chunk) {
+        spare = chunk->older;
+        spare_count--;
+    }
+    pthread_mutex_unlock(&lock);
+    return chunk ? chunk : aligned_alloc(ALIGNMENT, sizeof *chunk);
+}
+
+static void give_chunk(hm_arena_chunk *chunk) {
+    pthread_mutex_lock(&lock);
+    bool keep = spare_count < SPARE_CHUNKS;
+    if (keep) {
+        chunk->older = spare;
+        spare = chunk;
+        spare_count++;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!keep) free(chunk);
+}
+
 void *hm_arena_allocate(hm_arena *arena, size_t size) {
     size_t step = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (step > CHUNK_BYTES) return NULL;
     if (!arena->chunks || arena->used + step > CHUNK_BYTES) {
-        hm_arena_chunk *chunk = aligned_alloc(ALIGNMENT, sizeof *chunk);
+        hm_arena_chunk *chunk = take_chunk();
         if (!chunk) return NULL;
         chunk->older = arena->chunks;
         arena->chunks = chunk;
@@ -26,7 +59,7 @@ void *hm_arena_allocate(hm_arena *arena, size_t size) {
 void hm_arena_free(hm_arena *arena) {
     for (hm_arena_chunk *chunk = arena->chunks, *older; chunk; chunk = older) {
         older = chunk->older;
-        free(chunk);
+        give_chunk(chunk);
     }
     *arena = (hm_arena){0};
 }
