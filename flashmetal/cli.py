@@ -1,0 +1,65 @@
+"""The `flashmetal` command."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from .errors import FlashMetalError
+from .info import as_text as info_as_text
+from .info import gather
+from .verify import as_text as reports_as_text
+from .verify import decode_cases, engines_of, verify
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status.
+
+    0: all is well. 1: `verify` found a broken limit. 2: wrong usage, or no device.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except FlashMetalError as error:
+        print(f"flashmetal: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="flashmetal", description="Attention kernels on Metal.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    info = commands.add_parser("info", help="show the device, versions and folders in use")
+    info.set_defaults(run=_run_info)
+
+    check = commands.add_parser("verify", help="compare the kernels with float64")
+    check.add_argument("--quick", action="store_true", help="a coarser grid, a few seconds long")
+    check.add_argument("--engine", help="only this engine of host Metal, e.g. simt")
+    check.set_defaults(run=_run_verify)
+
+    for command in (info, check):
+        command.add_argument("--json", action="store_true", help="one JSON object on stdout")
+        command.add_argument("--threads", type=int, metavar="N", help="CPU threads of host Metal")
+    return parser
+
+
+def _run_info(options: argparse.Namespace) -> int:
+    facts = gather(options.threads)
+    print(json.dumps(facts) if options.json else info_as_text(facts))
+    return 0
+
+
+def _run_verify(options: argparse.Namespace) -> int:
+    engines = engines_of(options.engine, options.threads)
+    reports = verify(engines, decode_cases(options.quick), progress=sys.stderr)
+    passed = not any(report.failures for report in reports)
+    if options.json:
+        entries = [report.as_dict() for report in reports]
+        print(json.dumps({"passed": passed, "quick": options.quick, "engines": entries}))
+    else:
+        print(reports_as_text(reports))
+    return 0 if passed else 1
