@@ -160,6 +160,22 @@ void msl_set_cache(const char *folder) {
     (void)folder;
 }
 
+char *msl_cache_folder(void) {
+    return NULL;
+}
+
+char *msl_compiler_version(void) {
+    return NULL;
+}
+
+char *msl_cache_folder(void) {
+    return NULL;
+}
+
+char *msl_compiler_version(void) {
+    return NULL;
+}
+
 uint64_t msl_compile_count(void) {
     return last_request.compilations;
 }

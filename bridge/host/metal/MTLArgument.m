@@ -21,8 +21,8 @@ MTLArgument *HMArgumentOf(id<MTLBinding> binding) {
     return (MTLArgumentType)_binding.type;
 }
 
-- (MTLArgumentAccess)access {
-    return (MTLArgumentAccess)_binding.access;
+- (MTLBindingAccess)access {
+    return _binding.access;
 }
 
 - (NSUInteger)index {

@@ -23,12 +23,6 @@ typedef NS_ENUM(NSUInteger, MTLArgumentType) {
     MTLArgumentTypeThreadgroupMemory = 1,
 };
 
-typedef NS_ENUM(NSUInteger, MTLArgumentAccess) {
-    MTLArgumentAccessReadOnly = 0,
-    MTLArgumentAccessReadWrite = 1,
-    MTLArgumentAccessWriteOnly = 2,
-};
-
 typedef NS_ENUM(NSInteger, MTLBindingType) {
     MTLBindingTypeBuffer = 0,
     MTLBindingTypeThreadgroupMemory = 1,
@@ -38,6 +32,9 @@ typedef NS_ENUM(NSUInteger, MTLBindingAccess) {
     MTLBindingAccessReadOnly = 0,
     MTLBindingAccessReadWrite = 1,
     MTLBindingAccessWriteOnly = 2,
+    MTLArgumentAccessReadOnly = MTLBindingAccessReadOnly,
+    MTLArgumentAccessReadWrite = MTLBindingAccessReadWrite,
+    MTLArgumentAccessWriteOnly = MTLBindingAccessWriteOnly,
 };
 
 @protocol MTLBinding <NSObject>
@@ -66,7 +63,7 @@ typedef NS_ENUM(NSUInteger, MTLBindingAccess) {
 }
 @property (readonly) NSString *name;
 @property (readonly) MTLArgumentType type;
-@property (readonly) MTLArgumentAccess access;
+@property (readonly) MTLBindingAccess access;
 @property (readonly) NSUInteger index;
 @property (readonly, getter=isActive) BOOL active;
 @property (readonly) NSUInteger bufferAlignment;
