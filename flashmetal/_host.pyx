@@ -6,6 +6,7 @@ Every function raises `UnsupportedFeature` on Apple's Metal, except `available` 
 import os
 
 from libc.stdint cimport uint64_t
+from libc.stdlib cimport free
 
 from flashmetal._bridge cimport host_control
 
@@ -14,7 +15,9 @@ from flashmetal.errors import InvalidArgument, UnsupportedFeature
 
 __all__ = [
     "available",
+    "cache_folder",
     "compile_count",
+    "compiler",
     "diagnostics",
     "dump_live_objects",
     "limits",
@@ -50,6 +53,8 @@ cdef extern from "control.h" nogil:
         uint64_t (*message_count)() noexcept
         void (*set_headers)(const char *folder) noexcept
         void (*set_cache)(const char *folder) noexcept
+        char *(*cache)() noexcept
+        char *(*compiler)() noexcept nogil
         uint64_t (*compile_count)() noexcept
 
 
@@ -171,9 +176,33 @@ def set_cache(folder=None):
     control().set_cache(c_string(path))
 
 
+def cache_folder():
+    """Give the folder of the compiled kernels; None when the environment names none."""
+    return take_text(control().cache())
+
+
+def compiler():
+    """Give what the compiler of kernels calls itself; None when there is no usable one."""
+    cdef const hm_control *table = control()
+    cdef char *text
+    with nogil:
+        text = table.compiler()
+    return take_text(text)
+
+
 def compile_count():
     """Count the runs of the compiler since the start."""
     return control().compile_count()
+
+
+cdef take_text(char *text):
+    # None for NULL; frees the text.
+    if text == NULL:
+        return None
+    try:
+        return os.fsdecode(<bytes>text)
+    finally:
+        free(text)
 
 
 cdef const char *c_string(bytes text) noexcept:

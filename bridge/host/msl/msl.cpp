@@ -5,6 +5,7 @@
 #include "failure.h"
 #include "file_descriptor.h"
 #include "paths.h"
+#include "toolchain.h"
 
 #include <cstring>
 #include <fcntl.h>
@@ -95,6 +96,19 @@ void msl_set_headers(const char *folder) {
 
 void msl_set_cache(const char *folder) {
     msl::set_cache_folder(folder);
+}
+
+char *msl_cache_folder(void) {
+    const std::string folder = msl::cache_folder();
+    return folder.empty() ? nullptr : strdup(folder.c_str());
+}
+
+char *msl_compiler_version(void) {
+    try {
+        return strdup(msl::ask_compiler(msl::find_compiler()).version.c_str());
+    } catch (...) {
+        return nullptr;
+    }
 }
 
 uint64_t msl_compile_count(void) {

@@ -75,6 +75,11 @@ void *msl_library_threadgroup_block(const msl_library *library, size_t *bytes);
 
 void msl_set_headers(const char *folder);
 void msl_set_cache(const char *folder); /* NULL: FLASHMETAL_CACHE_DIR, XDG_CACHE_HOME, ~/.cache */
+/* Of the on-disk cache; malloc'ed, the caller frees it; NULL: no usable one is named. */
+char *msl_cache_folder(void);
+/* What the compiler calls itself, e.g. "clang version 19.1.7"; malloc'ed, the caller frees it;
+ * NULL: there is no usable one. */
+char *msl_compiler_version(void);
 uint64_t msl_compile_count(void);
 
 #ifdef __cplusplus

@@ -1,0 +1,114 @@
+"""The `flashmetal` command: what it prints where, and its exit status."""
+
+import json
+import platform
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import flashmetal as fm
+from flashmetal import _host, cli, verify
+from flashmetal.problems import DecodeShape
+
+SMALL_GRID = [verify.Case(DecodeShape(2, 1, 64, 33), "normal")]
+
+
+@pytest.fixture
+def small_grid(monkeypatch):
+    monkeypatch.setattr(cli, "decode_cases", lambda quick: SMALL_GRID)
+
+
+def test_info_shows_the_device_and_versions(capsys):
+    assert cli.main(["info"]) == 0
+    text = capsys.readouterr().out
+    assert fm.Device().name in text
+    assert fm.__version__ in text
+    assert np.__version__ in text
+
+
+def test_info_as_json(capsys):
+    assert cli.main(["info", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["registry_id"] == fm.Device().registry_id
+    assert facts["python"] == platform.python_version()
+    assert set(facts) == {
+        *("device", "registry_id", "engine", "threads", "language_version", "tensor_api"),
+        *("flashmetal", "python", "numpy", "compiler", "cache"),
+    }
+
+
+@pytest.mark.skipif(not _host.available(), reason="only the host device takes threads")
+def test_info_of_a_number_of_threads(capsys):
+    assert cli.main(["info", "--json", "--threads", "1"]) == 0
+    assert json.loads(capsys.readouterr().out)["threads"] == 1
+
+
+def test_verify_passes(small_grid, capsys):
+    assert cli.main(["verify"]) == 0
+    captured = capsys.readouterr()
+    assert "worst NMSE" in captured.out
+    assert captured.err == ""
+
+
+def test_verify_as_json_prints_one_object(small_grid, capsys):
+    assert cli.main(["verify", "--json"]) == 0
+    captured = capsys.readouterr()
+    report = json.loads(captured.out)
+    assert report["passed"] is True
+    assert report["engines"][0]["cases"] == len(SMALL_GRID)
+    assert captured.err == ""
+
+
+def test_verify_quick_covers_the_coarse_grid(capsys):
+    assert cli.main(["verify", "--quick", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["quick"] is True
+    cases = len(verify.decode_cases(quick=True))
+    assert all(entry["cases"] == cases for entry in report["engines"])
+
+
+def test_verify_reports_a_broken_limit_in_its_exit_status(small_grid, capsys, monkeypatch):
+    monkeypatch.setattr(verify.Accuracy, "within_bound", False)
+    assert cli.main(["verify", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["passed"] is False
+    assert len(report["engines"][0]["failures"]) == 1
+
+
+def test_unknown_engine_is_an_error_without_a_traceback(capsys):
+    assert cli.main(["verify", "--engine", "gpu"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("flashmetal: Invalid argument: Device: engine must be one of")
+
+
+@pytest.mark.skipif(not _host.available(), reason="arms a fault of the host device")
+def test_no_device_is_an_error_without_a_traceback(capsys):
+    _host.set_faults("device")
+    try:
+        assert cli.main(["info"]) == 2
+    finally:
+        _host.set_faults()
+    assert capsys.readouterr().err.startswith("flashmetal: No Metal GPU device found")
+
+
+@pytest.mark.parametrize("arguments", [[], ["unknown"], ["verify", "--threads", "many"]])
+def test_wrong_usage_exits_with_2(arguments, capsys):
+    with pytest.raises(SystemExit) as error:
+        cli.main(arguments)
+    assert error.value.code == 2
+    assert "usage: flashmetal" in capsys.readouterr().err
+
+
+def test_module_runs_as_the_command(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "flashmetal", "info", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        # Not where the source tree would be imported in place of the installed package.
+        cwd=tmp_path,
+    )
+    assert json.loads(done.stdout)["flashmetal"] == fm.__version__
