@@ -168,14 +168,6 @@ char *msl_compiler_version(void) {
     return NULL;
 }
 
-char *msl_cache_folder(void) {
-    return NULL;
-}
-
-char *msl_compiler_version(void) {
-    return NULL;
-}
-
 uint64_t msl_compile_count(void) {
     return last_request.compilations;
 }

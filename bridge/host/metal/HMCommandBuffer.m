@@ -182,10 +182,6 @@ static void *grown(void *array, size_t count) {
     [self release];
 }
 
-- (void)waitUntilScheduled {
-    [self waitUntilCompleted];
-}
-
 - (void)waitUntilCompleted {
     if (_status < MTLCommandBufferStatusCommitted) {
         hm_misuse("waitUntilCompleted before the command buffer was committed");

@@ -75,7 +75,6 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 @property (readonly) CFTimeInterval GPUStartTime;
 @property (readonly) CFTimeInterval GPUEndTime;
 - (void)commit;
-- (void)waitUntilScheduled;
 - (void)waitUntilCompleted;
 - (void)addCompletedHandler:(MTLCommandBufferHandler)block;
 - (nullable id<MTLComputeCommandEncoder>)computeCommandEncoder;
