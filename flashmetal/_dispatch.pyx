@@ -127,7 +127,7 @@ cdef int fill_threadgroup_memory(Launch *launch, Device device, Pipeline pipelin
         for key, value in as_dict(memory, pipeline.name, "threadgroup_memory").items():
             slot = &launch.threadgroup_memory[launch.dispatch.threadgroup_memory_count]
             fill_threadgroup_slot(slot, pipeline, key, value)
-            given |= <uint32_t>1 << slot.index
+            given = add_index(pipeline, given, slot.index, "threadgroup memory")
             total += slot.length
             launch.dispatch.threadgroup_memory_count += 1
     if total > device.info.max_threadgroup_memory:
@@ -162,8 +162,8 @@ cdef int fill_arguments(Launch *launch, Device device, Pipeline pipeline, object
         argument = &launch.arguments[launch.dispatch.argument_count]
         argument.index = to_integer(key, 0, FM_MAX_BUFFERS - 1, pipeline.name, "argument index")
         check_declared(pipeline, pipeline.info.declared, argument.index, "argument")
+        given = add_index(pipeline, given, argument.index, "argument")
         fill_argument(launch, argument, device, pipeline, value)
-        given |= <uint32_t>1 << argument.index
         launch.dispatch.argument_count += 1
     return check_none_missing(pipeline, pipeline.info.used & ~given, "argument")
 
@@ -267,6 +267,13 @@ cdef int check_declared(Pipeline pipeline, uint32_t declared, uint32_t index,
             f"{pipeline.name}: the kernel declares no {what} {index}, only {indices(declared)}"
         )
     return 0
+
+
+cdef uint32_t add_index(Pipeline pipeline, uint32_t given, uint32_t index, str what) except? 0:
+    # Keys that differ may stand for one index. Refused, no index can fill more than its one slot.
+    if given >> index & 1:
+        raise InvalidArgument(f"{pipeline.name}: {what} {index} is given twice")
+    return given | <uint32_t>1 << index
 
 
 cdef int check_none_missing(Pipeline pipeline, uint32_t missing, str what) except -1:

@@ -7,7 +7,7 @@ from libc.string cimport memset
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from flashmetal._bridge cimport (
-    FM_ENCODER_COMMITTED, FM_ENCODER_COMPLETED, FM_ENCODER_OPEN, FM_TIMED_OUT, check,
+    FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, FM_TIMED_OUT, check,
     check_not_forked, encoder_barrier, encoder_begin, encoder_commit, encoder_create,
     encoder_dispatch, encoder_get_gpu_time, encoder_get_state, encoder_has_begun, encoder_release,
     encoder_wait, fm_dispatch, fm_encoder, fm_encoder_state, fm_error, fm_status,
@@ -183,6 +183,7 @@ cdef class CommandEncoder:
         cdef fm_error error
         cdef int64_t duration = timeout_ns(timeout)
         cdef int64_t deadline = monotonic_ns() + duration
+        check_not_forked()
         if require_state(self) == FM_ENCODER_OPEN:
             raise InvalidState(f"{display_name(self)} is waited for before it is committed")
         memset(&error, 0, sizeof(error))
@@ -255,7 +256,9 @@ cdef class CommandEncoder:
         if self.busy:
             raise InvalidState(f"{display_name(self)} is in use by another thread")
         if require_state(self) != FM_ENCODER_OPEN:
-            raise InvalidState(f"{display_name(self)} is committed already: device.encoder() makes a new one")
+            raise InvalidState(
+                f"{display_name(self)} is committed already: device.encoder() makes a new one"
+            )
         self.busy = True
         return 0
 

@@ -5,7 +5,7 @@ from libc.stdlib cimport free, malloc
 
 from flashmetal._bridge cimport (
     check, check_not_forked, fm_compile_options, fm_error, fm_library, fm_macro, fm_math_mode,
-    fm_status, library_compile, library_open, library_release,
+    library_compile, library_open, library_release,
 )
 from flashmetal._device cimport Device
 

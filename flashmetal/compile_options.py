@@ -42,7 +42,7 @@ class CompileOptions:
 
     def __post_init__(self) -> None:
         version = self.language_version
-        if version is not None and not re.fullmatch(r"\d{1,3}\.\d{1,3}", str(version)):
+        if version is not None and not _is_version(version):
             raise InvalidArgument(
                 f'language_version must be a text like "3.1" or None, got {version!r}'
             )
@@ -59,6 +59,10 @@ class CompileOptions:
             return 0
         major, minor = self.language_version.split(".")
         return int(major) << 16 | int(minor)
+
+
+def _is_version(version: str) -> bool:
+    return isinstance(version, str) and re.fullmatch(r"\d{1,3}\.\d{1,3}", version) is not None
 
 
 def _sorted_macros(

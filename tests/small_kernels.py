@@ -45,7 +45,7 @@ kernel void shared_sum(device const uint *in [[buffer(0)]], device uint *out [[b
                        uint g [[threadgroup_position_in_grid]]) {
     threadgroup uint total[64];
     scratch[t] = in[g * n + t];
-    if (t < 64) total[t] = 0;
+    for (uint i = t; i < 64; i += n) total[i] = 0;
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (t == 0) {
         for (uint i = 0; i < n; i++) total[i % 64] += scratch[i];

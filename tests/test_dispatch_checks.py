@@ -175,6 +175,20 @@ def test_argument_that_the_kernel_uses_must_be_given(device, add, buffers, given
     assert text == f"argument {missing} is not given"
 
 
+def test_keys_that_stand_for_one_index_are_refused(device, registry, add, buffers):
+    class Zero:
+        def __index__(self):
+            return 0
+
+    assert refuse(device, add, {Zero(): buffers[0] for _ in range(40)}) == (
+        "argument 0 is given twice"
+    )
+    pipeline = registry.get_pipeline("shared_sum")
+    assert refuse(device, pipeline, {}, memory={Zero(): 16 for _ in range(40)}) == (
+        "threadgroup memory 0 is given twice"
+    )
+
+
 def test_argument_switched_off_by_a_constant_may_be_left_out(device, registry, buffers):
     source, out = buffers
     without = registry.get_pipeline("optional", {0: False, 1: 3})

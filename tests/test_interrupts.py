@@ -8,7 +8,7 @@ import time
 WAIT = """
 import flashmetal as fm
 from flashmetal import _host
-import sys, time
+import time
 
 device = fm.Device()
 _host.set_faults("hang:ms=2000")
@@ -26,18 +26,16 @@ print(encoder.state, flush=True)
 
 
 def interrupt(timeout):
-    process = subprocess.Popen(
-        [sys.executable, "-c", WAIT.format(timeout=timeout)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "waiting\n"
-    time.sleep(0.1)
-    sent = time.time()
-    process.send_signal(signal.SIGINT)
-    word, seen = process.stdout.readline().split()
-    rest = process.stdout.read().split()
-    assert process.wait() == 0
-    assert word == "interrupted"
-    assert rest == ["committed", "completed"]
+    """Return the seconds from the signal to the KeyboardInterrupt."""
+    command = [sys.executable, "-c", WAIT.format(timeout=timeout)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "waiting\n"
+        time.sleep(0.1)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        word, seen = process.stdout.readline().split()
+        rest = process.stdout.read().split()
+    assert (process.returncode, word, rest) == (0, "interrupted", ["committed", "completed"])
     return float(seen) - sent
 
 

@@ -52,21 +52,21 @@ def test_same_text_and_options_change_nothing(registry):
 
 
 def test_another_text_replaces_the_kernel(registry):
-    registry.register_source("constant", constant_kernel("constant", 1))
-    old = registry.get_pipeline("constant")
-    registry.register_source("constant", constant_kernel("constant", 2))
-    assert not registry.is_cached("constant")
-    assert run(registry.get_pipeline("constant")) == [2, 2, 2, 2]
+    registry.register_source("fixed", constant_kernel("fixed", 1))
+    old = registry.get_pipeline("fixed")
+    registry.register_source("fixed", constant_kernel("fixed", 2))
+    assert not registry.is_cached("fixed")
+    assert run(registry.get_pipeline("fixed")) == [2, 2, 2, 2]
     # Whoever has the old one may go on with it.
     assert run(old) == [1, 1, 1, 1]
 
 
 def test_other_options_replace_the_kernel(registry):
-    text = constant_kernel("constant", "VALUE")
+    text = constant_kernel("fixed", "VALUE")
     for value in (3, 4):
         options = fm.CompileOptions(macros={"VALUE": value})
-        registry.register_source("constant", text, options=options)
-        assert run(registry.get_pipeline("constant")) == [value] * 4
+        registry.register_source("fixed", text, options=options)
+        assert run(registry.get_pipeline("fixed")) == [value] * 4
 
 
 def test_replacing_a_name_leaves_other_names_alone(registry):
@@ -156,14 +156,14 @@ def test_names_of_one_text_share_its_library(registry):
 
 
 def test_replaced_texts_are_given_back(device, registry):
-    registry.register_source("constant", constant_kernel("constant", 0))
-    registry.prewarm(["constant"])
+    registry.register_source("fixed", constant_kernel("fixed", 0))
+    registry.prewarm(["fixed"])
     gc.collect()
     _host.quiesce()
     before = _host.live_objects()
     for value in range(1, 4):
-        registry.register_source("constant", constant_kernel("constant", value))
-        registry.prewarm(["constant"])
+        registry.register_source("fixed", constant_kernel("fixed", value))
+        registry.prewarm(["fixed"])
     gc.collect()
     assert _host.live_objects() == before
 
