@@ -60,8 +60,6 @@ def no_objects_left(request):
         return
     # The fixtures' values have been torn down, but are still referred to.
     request.node.funcargs.clear()
-    # The item still holds what other fixtures made for the test.
-    request.node.funcargs.clear()
     if _host.live_objects() > objects:
         gc.collect()
         assert _host.quiesce(), "queues are still busy"
