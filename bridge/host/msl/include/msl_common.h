@@ -1,37 +1,113 @@
-// <metal_common>, and min, max, clamp and abs of <metal_integer> and <metal_math>.
+// min, max, clamp and abs of all arithmetic types, and <metal_common>.
 #pragma once
 
 namespace metal {
 
-// NAME(a, b) of scalars, of vectors, and of a vector and a scalar.
-#define MSL_BINARY(NAME, VALUE)                                                                    \
-    template <class A, class B, class = enable_if_t<__msl::are_arithmetic<A, B>>>                  \
+// Of a number and a NaN, the number.
+#define MSL_EXTREME(NAME, BUILTIN, INTEGER)                                                        \
+    constexpr float NAME(float x, float y) {                                                       \
+        return BUILTIN(x, y);                                                                      \
+    }                                                                                              \
+    constexpr half NAME(half x, half y) {                                                          \
+        return half(BUILTIN(float(x), float(y)));                                                  \
+    }                                                                                              \
+    template <class A, class B, class = __msl::if_arithmetic<A, B>,                                \
+              class = enable_if_t<!is_same_v<A, B> || is_integral_v<A>>>                           \
     constexpr __msl::common_t<A, B> NAME(A left, B right) {                                        \
-        const __msl::common_t<A, B> a = left, b = right;                                           \
-        return VALUE;                                                                              \
+        const __msl::common_t<A, B> x = left, y = right;                                           \
+        if constexpr (is_integral_v<__msl::common_t<A, B>>)                                        \
+            return INTEGER;                                                                        \
+        else                                                                                       \
+            return NAME(x, y);                                                                     \
     }                                                                                              \
-    template <class T, int N> constexpr vec<T, N> NAME(const vec<T, N> &x, const vec<T, N> &y) {   \
-        return __msl::map([](T a, T b) { return T(VALUE); }, x, y);                                \
-    }                                                                                              \
-    template <class T, int N, class S, class = enable_if_t<is_arithmetic_v<S>>>                    \
-    constexpr vec<T, N> NAME(const vec<T, N> &x, S y) {                                            \
-        return NAME(x, vec<T, N>(y));                                                              \
-    }                                                                                              \
-    template <class T, int N, class S, class = enable_if_t<is_arithmetic_v<S>>>                    \
-    constexpr vec<T, N> NAME(S x, const vec<T, N> &y) {                                            \
-        return NAME(vec<T, N>(x), y);                                                              \
-    }
-MSL_BINARY(min, b < a ? b : a)
-MSL_BINARY(max, a < b ? b : a)
-#undef MSL_BINARY
+    MSL_OF_VECTORS(NAME, __msl::if_arithmetic<T>)
+MSL_EXTREME(min, __builtin_fminf, y < x ? y : x)
+MSL_EXTREME(max, __builtin_fmaxf, x < y ? y : x)
+MSL_EXTREME(fmin, __builtin_fminf, y < x ? y : x)
+MSL_EXTREME(fmax, __builtin_fmaxf, x < y ? y : x)
+#undef MSL_EXTREME
 
-template <class X, class L, class H, class = enable_if_t<__msl::are_arithmetic<X, L, H>>>
+template <class T> constexpr T min3(T x, T y, T z) {
+    return min(x, min(y, z));
+}
+template <class T> constexpr T max3(T x, T y, T z) {
+    return max(x, max(y, z));
+}
+template <class T> constexpr T median3(T x, T y, T z) {
+    return max(min(x, y), min(max(x, y), z));
+}
+template <class T> constexpr T fmin3(T x, T y, T z) {
+    return min3(x, y, z);
+}
+template <class T> constexpr T fmax3(T x, T y, T z) {
+    return max3(x, y, z);
+}
+template <class T> constexpr T fmedian3(T x, T y, T z) {
+    return median3(x, y, z);
+}
+
+template <class X, class L, class H, class = __msl::if_arithmetic<X, L, H>>
 constexpr auto clamp(X x, L low, H high) {
     return min(max(x, low), high);
 }
 template <class T, int N, class L, class H>
 constexpr vec<T, N> clamp(const vec<T, N> &x, const L &low, const H &high) {
     return min(max(x, vec<T, N>(low)), vec<T, N>(high));
+}
+
+template <class T, class = __msl::if_arithmetic<T>> constexpr T abs(T x) {
+    if constexpr (is_unsigned_v<T>)
+        return x;
+    else if constexpr (is_same_v<T, float>)
+        return __builtin_fabsf(x);
+    else
+        return x < T(0) ? T(-x) : x;
+}
+template <class T, int N> constexpr vec<T, N> abs(const vec<T, N> &x) {
+    return __msl::map([](T a) { return abs(a); }, x);
+}
+
+template <class T, class = __msl::if_real<T>> constexpr T saturate(T x) {
+    return clamp(x, T(0), T(1));
+}
+template <class T, int N> constexpr vec<T, N> saturate(const vec<T, N> &x) {
+    return clamp(x, T(0), T(1));
+}
+
+// 0 for a NaN; a zero keeps its sign.
+template <class T, class = __msl::if_real<T>> constexpr T sign(T x) {
+    return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == T(0) ? x : T(0);
+}
+template <class T, int N> constexpr vec<T, N> sign(const vec<T, N> &x) {
+    return __msl::map([](T a) { return sign(a); }, x);
+}
+
+constexpr float mix(float x, float y, float a) {
+    return x + (y - x) * a;
+}
+constexpr half mix(half x, half y, half a) {
+    return x + (y - x) * a;
+}
+template <class T, int N, class A>
+constexpr vec<T, N> mix(const vec<T, N> &x, const vec<T, N> &y, const A &a) {
+    return x + (y - x) * vec<T, N>(a);
+}
+
+constexpr float step(float edge, float x) {
+    return x < edge ? 0.0f : 1.0f;
+}
+constexpr half step(half edge, half x) {
+    return x < edge ? half(0.0f) : half(1.0f);
+}
+MSL_OF_VECTORS(step, __msl::if_real<T>)
+
+template <class T, class = __msl::if_real<T>> constexpr T smoothstep(T low, T high, T x) {
+    const T t = saturate(T((x - low) / (high - low)));
+    return t * t * (T(3) - T(2) * t);
+}
+template <class T, int N>
+constexpr vec<T, N> smoothstep(const vec<T, N> &low, const vec<T, N> &high, const vec<T, N> &x) {
+    return __msl::map([](T l, T h, T a) { return smoothstep(l, h, a); }, low, high, x);
 }
 
 }  // namespace metal

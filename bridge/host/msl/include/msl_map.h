@@ -3,10 +3,11 @@
 
 namespace __msl {
 
-template <class F, class T, int N, class... V> constexpr auto map(F f, vec<T, N> a, V... others) {
-    vec<decltype(f(a.data[0], others.data[0]...)), N> result{};
+template <class F, class T, int N, class... V>
+constexpr auto map(F f, const vec<T, N> &a, const V &...others) {
+    vec<decltype(f(a.get(0), others.get(0)...)), N> result{};
     for (int i = 0; i < N; i++)
-        result.data[i] = f(a.data[i], others.data[i]...);
+        result.set(i, f(a.get(i), others.get(i)...));
     return result;
 }
 
@@ -19,6 +20,60 @@ template <class A> struct common<A, A> {
 };
 template <class A, class B> using common_t = typename common<A, B>::type;
 
-template <class... T> inline constexpr bool are_arithmetic = (is_arithmetic_v<T> && ...);
+// bfloat has functions only through its conversion to float: sources bring overloads of their own.
+template <class... T>
+inline constexpr bool are_arithmetic = ((is_arithmetic_v<T> && !is_same_v<T, bfloat>) && ...);
+template <class T> inline constexpr bool is_real = is_same_v<T, float> || is_same_v<T, half>;
+
+template <class T> using if_real = enable_if_t<is_real<T>>;
+template <class T> using if_integral = enable_if_t<is_integral_v<T>>;
+template <class... T> using if_arithmetic = enable_if_t<are_arithmetic<T...>>;
 
 }  // namespace __msl
+
+// NAME(x) of float, half, integers (as float) and vectors. half goes by way of float, which rounds
+// once.
+#define MSL_UNARY(NAME, VALUE)                                                                     \
+    inline float NAME(float x) {                                                                   \
+        return VALUE;                                                                              \
+    }                                                                                              \
+    inline half NAME(half x) {                                                                     \
+        return half(NAME(float(x)));                                                               \
+    }                                                                                              \
+    template <class T, class = __msl::if_integral<T>> inline float NAME(T x) {                     \
+        return NAME(float(x));                                                                     \
+    }                                                                                              \
+    template <class T, int N, class = __msl::if_real<T>>                                           \
+    inline vec<T, N> NAME(const vec<T, N> &x) {                                                    \
+        return __msl::map([](T a) { return NAME(a); }, x);                                         \
+    }
+
+// Likewise NAME(x, y); two halves give a half, all other scalars a float.
+#define MSL_BINARY(NAME, VALUE)                                                                    \
+    inline float NAME(float x, float y) {                                                          \
+        return VALUE;                                                                              \
+    }                                                                                              \
+    inline half NAME(half x, half y) {                                                             \
+        return half(NAME(float(x), float(y)));                                                     \
+    }                                                                                              \
+    template <class A, class B, class = __msl::if_arithmetic<A, B>,                                \
+              class = enable_if_t<!is_same_v<A, B> || is_integral_v<A>>>                           \
+    inline float NAME(A x, B y) {                                                                  \
+        return NAME(float(x), float(y));                                                           \
+    }                                                                                              \
+    MSL_OF_VECTORS(NAME, __msl::if_real<T>)
+
+// NAME of two vectors, or of a vector and a scalar.
+#define MSL_OF_VECTORS(NAME, ...)                                                                  \
+    template <class T, int N, class = __VA_ARGS__>                                                 \
+    constexpr vec<T, N> NAME(const vec<T, N> &x, const vec<T, N> &y) {                             \
+        return __msl::map([](T a, T b) { return T(NAME(a, b)); }, x, y);                           \
+    }                                                                                              \
+    template <class T, int N, class S, class = __msl::if_arithmetic<S>>                            \
+    constexpr vec<T, N> NAME(const vec<T, N> &x, S y) {                                            \
+        return NAME(x, vec<T, N>(y));                                                              \
+    }                                                                                              \
+    template <class T, int N, class S, class = __msl::if_arithmetic<S>>                            \
+    constexpr vec<T, N> NAME(S x, const vec<T, N> &y) {                                            \
+        return NAME(vec<T, N>(x), y);                                                              \
+    }

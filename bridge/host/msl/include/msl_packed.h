@@ -3,26 +3,120 @@
 
 namespace metal {
 
-template <class T, int N> struct packed_vec {
-    T data[N];
+#define MSL_PACKED(N)                                                                              \
+    template <class T> struct packed_vec<T, N> {                                                   \
+        T data[N];                                                                                 \
+                                                                                                   \
+        packed_vec() = default;                                                                    \
+        constexpr packed_vec(const vec<T, N> &from) : data{} {                                     \
+            for (int i = 0; i < N; i++)                                                            \
+                data[i] = from.get(i);                                                             \
+        }                                                                                          \
+        template <class... S, class = decltype(vec<T, N>(declval<const S &>()...)),                \
+                  class = enable_if_t<(sizeof...(S) > 0)>>                                         \
+        constexpr packed_vec(const S &...values) : packed_vec(vec<T, N>(values...)) {}             \
+        constexpr operator vec<T, N>() const {                                                     \
+            vec<T, N> result{};                                                                    \
+            for (int i = 0; i < N; i++)                                                            \
+                result.set(i, data[i]);                                                            \
+            return result;                                                                         \
+        }                                                                                          \
+        constexpr T &operator[](size_t i) {                                                        \
+            return data[i];                                                                        \
+        }                                                                                          \
+        constexpr const T &operator[](size_t i) const {                                            \
+            return data[i];                                                                        \
+        }                                                                                          \
+        constexpr T get(int i) const {                                                             \
+            return data[i];                                                                        \
+        }                                                                                          \
+        constexpr void set(int i, T value) {                                                       \
+            data[i] = value;                                                                       \
+        }                                                                                          \
+        MSL_SWIZZLES(N)                                                                            \
+    };
+MSL_PACKED(2)
+MSL_PACKED(3)
+MSL_PACKED(4)
+#undef MSL_PACKED
 
-    packed_vec() = default;
-    constexpr packed_vec(vec<T, N> from) : data{} {
-        for (int i = 0; i < N; i++)
-            data[i] = from.get(i);
+// With a vector the vector's own operators do; these are for two packed ones, or a scalar.
+#define MSL_OPERATOR(OP)                                                                           \
+    template <class T, int N>                                                                      \
+    constexpr auto operator OP(const packed_vec<T, N> &a, const packed_vec<T, N> &b) {             \
+        return vec<T, N>(a) OP vec<T, N>(b);                                                       \
+    }                                                                                              \
+    template <class T, int N, class S, class = enable_if_t<__msl::is_element<S>>>                  \
+    constexpr auto operator OP(const packed_vec<T, N> &a, S b) {                                   \
+        return vec<T, N>(a) OP vec<T, N>(b);                                                       \
+    }                                                                                              \
+    template <class T, int N, class S, class = enable_if_t<__msl::is_element<S>>>                  \
+    constexpr auto operator OP(S a, const packed_vec<T, N> &b) {                                   \
+        return vec<T, N>(a) OP vec<T, N>(b);                                                       \
     }
-    template <class... S, class = enable_if_t<(sizeof...(S) > 0)>,
-              class = decltype(vec<T, N>(declval<S>()...))>
-    constexpr packed_vec(S... values) : packed_vec(vec<T, N>(values...)) {}
-    constexpr operator vec<T, N>() const {
-        vec<T, N> result{};
-        for (int i = 0; i < N; i++)
-            result.set(i, data[i]);
-        return result;
+#define MSL_ASSIGNING_OPERATOR(OP)                                                                 \
+    MSL_OPERATOR(OP)                                                                               \
+    template <class T, int N, class B>                                                             \
+    constexpr packed_vec<T, N> &operator OP##=(packed_vec<T, N> &a, const B & b) {                 \
+        return a = vec<T, N>(a) OP vec<T, N>(b);                                                   \
     }
-    constexpr T get(int i) const { return data[i]; }
-    constexpr T &operator[](size_t i) { return data[i]; }
-    constexpr const T &operator[](size_t i) const { return data[i]; }
-};
+MSL_ASSIGNING_OPERATOR(+)
+MSL_ASSIGNING_OPERATOR(-)
+MSL_ASSIGNING_OPERATOR(*)
+MSL_ASSIGNING_OPERATOR(/)
+MSL_ASSIGNING_OPERATOR(%)
+MSL_ASSIGNING_OPERATOR(&)
+MSL_ASSIGNING_OPERATOR(|)
+MSL_ASSIGNING_OPERATOR(^)
+MSL_ASSIGNING_OPERATOR(<<)
+MSL_ASSIGNING_OPERATOR(>>)
+MSL_OPERATOR(==)
+MSL_OPERATOR(!=)
+MSL_OPERATOR(<)
+MSL_OPERATOR(>)
+MSL_OPERATOR(<=)
+MSL_OPERATOR(>=)
+#undef MSL_ASSIGNING_OPERATOR
+#undef MSL_OPERATOR
+
+template <class T, int N> constexpr vec<T, N> operator-(const packed_vec<T, N> &a) {
+    return -vec<T, N>(a);
+}
+
+#define MSL_PACKED_VECTORS(T)                                                                      \
+    using packed_##T##2 = packed_vec<T, 2>;                                                        \
+    using packed_##T##3 = packed_vec<T, 3>;                                                        \
+    using packed_##T##4 = packed_vec<T, 4>;
+MSL_PACKED_VECTORS(bool)
+MSL_PACKED_VECTORS(char)
+MSL_PACKED_VECTORS(uchar)
+MSL_PACKED_VECTORS(short)
+MSL_PACKED_VECTORS(ushort)
+MSL_PACKED_VECTORS(int)
+MSL_PACKED_VECTORS(uint)
+MSL_PACKED_VECTORS(long)
+MSL_PACKED_VECTORS(ulong)
+MSL_PACKED_VECTORS(half)
+MSL_PACKED_VECTORS(bfloat)
+MSL_PACKED_VECTORS(float)
+#undef MSL_PACKED_VECTORS
 
 }  // namespace metal
+
+#define MSL_GLOBAL(T)                                                                              \
+    using metal::packed_##T##2;                                                                    \
+    using metal::packed_##T##3;                                                                    \
+    using metal::packed_##T##4;
+MSL_GLOBAL(bool)
+MSL_GLOBAL(char)
+MSL_GLOBAL(uchar)
+MSL_GLOBAL(short)
+MSL_GLOBAL(ushort)
+MSL_GLOBAL(int)
+MSL_GLOBAL(uint)
+MSL_GLOBAL(long)
+MSL_GLOBAL(ulong)
+MSL_GLOBAL(half)
+MSL_GLOBAL(bfloat)
+MSL_GLOBAL(float)
+#undef MSL_GLOBAL

@@ -1,81 +1,6 @@
-// <metal_simdgroup>: what the lanes of a SIMD-group compute together. Lanes that left, or that are
-// elsewhere in divergent code, take no part.
+// <metal_simdgroup>: what the lanes of a SIMD-group compute together.
 #pragma once
-
-namespace __msl {
-
-// The operands of all lanes that take part in an operation.
-template <class T> struct operands {
-    msl_exchange *exchange;
-    uint32_t lane;
-
-    T operator[](uint32_t i) const {
-        T value;
-        __builtin_memcpy(&value, exchange->op + i * sizeof(T), sizeof(T));
-        return value;
-    }
-    uint32_t mask() const { return exchange->mask; }
-};
-
-template <class T> MSL_CONVERGENT inline operands<T> meet(T value, uint32_t site) {
-    static_assert(sizeof(T) <= MSL_EXCHANGE_BYTES, "too wide for a SIMD-group operation");
-    uint32_t lane;
-    msl_exchange *exchange = engine.simd_begin(&lane);
-    __builtin_memcpy(exchange->in + lane * MSL_EXCHANGE_BYTES, &value, sizeof(T));
-    engine.simd_wait(site, sizeof(T));
-    return {exchange, lane};
-}
-
-// One lane computes, the others find its result. A tree, which the compiler turns into vector
-// instructions, where all lanes take part.
-template <class F, class T> __attribute__((noinline)) T reduce(const operands<T> &lanes) {
-    T value[MSL_LANES];
-    uint32_t mask = lanes.mask();
-    if (mask == ~0u) {
-        __builtin_memcpy(value, lanes.exchange->op, sizeof value);
-        for (uint32_t half_width = MSL_LANES / 2; half_width > 0; half_width /= 2) {
-            for (uint32_t i = 0; i < half_width; i++) {
-                value[i] = F()(value[i], value[i + half_width]);
-            }
-        }
-        return value[0];
-    }
-    T result = lanes[__builtin_ctz(mask)];
-    for (mask &= mask - 1; mask; mask &= mask - 1) {
-        result = F()(result, lanes[__builtin_ctz(mask)]);
-    }
-    return result;
-}
-
-template <class F, class T> MSL_CONVERGENT inline T reduction(T value, uint32_t site) {
-    const operands<T> lanes = meet(value, site);
-    T result;
-    if (!lanes.exchange->computed) {
-        result = reduce<F>(lanes);
-        __builtin_memcpy(lanes.exchange->result, &result, sizeof(T));
-        lanes.exchange->computed = 1;
-        return result;
-    }
-    __builtin_memcpy(&result, lanes.exchange->result, sizeof(T));
-    return result;
-}
-
-#define MSL_OPERATION(NAME, VALUE)                                                                 \
-    struct NAME {                                                                                  \
-        template <class T> constexpr T operator()(T a, T b) const {                                \
-            return VALUE;                                                                          \
-        }                                                                                          \
-    };
-MSL_OPERATION(sum, T(a + b))
-MSL_OPERATION(product, T(a *b))
-MSL_OPERATION(minimum, metal::min(a, b))
-MSL_OPERATION(maximum, metal::max(a, b))
-MSL_OPERATION(bit_and, T(a &b))
-MSL_OPERATION(bit_or, T(a | b))
-MSL_OPERATION(bit_xor, T(a ^ b))
-#undef MSL_OPERATION
-
-}  // namespace __msl
+#include "msl_exchange.h"
 
 namespace metal {
 
@@ -92,6 +17,19 @@ MSL_REDUCTION(simd_or, bit_or)
 MSL_REDUCTION(simd_xor, bit_xor)
 #undef MSL_REDUCTION
 
+#define MSL_PREFIX(NAME, OPERATION, START, OWN)                                                    \
+    template <class T> MSL_CONVERGENT inline T NAME(T data, MSL_SITE) {                            \
+        const __msl::operands<T> lanes = __msl::meet(data, site);                                  \
+        return __msl::prefix<__msl::OPERATION>(lanes, T(START), OWN);                              \
+    }
+MSL_PREFIX(simd_prefix_inclusive_sum, sum, 0, true)
+MSL_PREFIX(simd_prefix_exclusive_sum, sum, 0, false)
+MSL_PREFIX(simd_prefix_inclusive_product, product, 1, true)
+MSL_PREFIX(simd_prefix_exclusive_product, product, 1, false)
+#undef MSL_PREFIX
+
+// Shuffles read what a lane gave, whether or not it takes part now: where it does not, the value is
+// undefined. One that reads beyond the ends gets its own back.
 #define MSL_SHUFFLE(NAME, FROM)                                                                    \
     template <class T> MSL_CONVERGENT inline T NAME(T data, ushort n, MSL_SITE) {                  \
         const __msl::operands<T> lanes = __msl::meet(data, site);                                  \
@@ -106,5 +44,66 @@ MSL_SHUFFLE(simd_shuffle_up, lane >= n ? lane - n : lane)
 MSL_SHUFFLE(simd_shuffle_rotate_down, (lane + n) % MSL_LANES)
 MSL_SHUFFLE(simd_shuffle_rotate_up, (lane - n) % MSL_LANES)
 #undef MSL_SHUFFLE
+
+template <class T> MSL_CONVERGENT inline T simd_broadcast_first(T data, MSL_SITE) {
+    const __msl::operands<T> lanes = __msl::meet(data, site);
+    return lanes[__builtin_ctz(lanes.mask())];
+}
+
+// Groups of `modulo` lanes shift on their own; what moves in comes from `filling`, from the lane
+// that would stand there if the groups of data and filling were side by side. The two exchanges
+// must not be taken for one: the second is said to stand one column further on.
+template <class T>
+MSL_CONVERGENT inline T simd_shuffle_and_fill_up(T data, T filling, ushort delta,
+                                                 ushort modulo = MSL_LANES, MSL_SITE) {
+    const __msl::operands<T> lanes = __msl::meet(data, site);
+    const uint lane = lanes.lane % modulo, group = lanes.lane - lane;
+    const T moved = lane >= delta ? lanes[lanes.lane - delta] : data;
+    const __msl::operands<T> fills = __msl::meet(filling, site + 1);
+    return lane >= delta ? moved : fills[group + (lane + modulo - delta) % modulo];
+}
+template <class T>
+MSL_CONVERGENT inline T simd_shuffle_and_fill_down(T data, T filling, ushort delta,
+                                                   ushort modulo = MSL_LANES, MSL_SITE) {
+    const __msl::operands<T> lanes = __msl::meet(data, site);
+    const uint lane = lanes.lane % modulo, group = lanes.lane - lane;
+    const T moved = lane + delta < modulo ? lanes[lanes.lane + delta] : data;
+    const __msl::operands<T> fills = __msl::meet(filling, site + 1);
+    return lane + delta < modulo ? moved : fills[group + (lane + delta) % modulo];
+}
+
+// A set of lanes.
+class simd_vote {
+  public:
+    using vote_t = ulong;
+
+    constexpr explicit simd_vote(vote_t lanes = 0) : lanes_(lanes) {}
+    constexpr explicit operator vote_t() const { return lanes_; }
+    constexpr bool all() const { return lanes_ == 0xffffffff; }
+    constexpr bool any() const { return lanes_ != 0; }
+
+  private:
+    vote_t lanes_;
+};
+
+MSL_CONVERGENT inline simd_vote simd_ballot(bool expression, MSL_SITE) {
+    return simd_vote(__msl::ballot(__msl::meet(uchar(expression), site)));
+}
+MSL_CONVERGENT inline bool simd_all(bool expression, MSL_SITE) {
+    return __msl::reduction<__msl::bit_and>(expression, site);
+}
+MSL_CONVERGENT inline bool simd_any(bool expression, MSL_SITE) {
+    return __msl::reduction<__msl::bit_or>(expression, site);
+}
+MSL_CONVERGENT inline simd_vote simd_active_threads_mask(MSL_SITE) {
+    return simd_vote(__msl::meet(uchar(1), site).mask());
+}
+MSL_CONVERGENT inline bool simd_is_first(MSL_SITE) {
+    const __msl::operands<uchar> lanes = __msl::meet(uchar(1), site);
+    return lanes.lane == uint(__builtin_ctz(lanes.mask()));
+}
+inline bool simd_is_helper_thread() {
+    return false;
+}
 
 }  // namespace metal

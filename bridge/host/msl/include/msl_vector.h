@@ -189,6 +189,8 @@ namespace metal {
         constexpr explicit vec(const vec<U, N> &from) : base(0) {                                  \
             base::convert(from);                                                                   \
         }                                                                                          \
+        template <class U>                                                                         \
+        constexpr explicit vec(const packed_vec<U, N> &from) : vec(vec<U, N>(from)) {}             \
         template <class A, class B, class... R,                                                    \
                   class = enable_if_t<                                                             \
                       (__msl::width<A> > 0 && __msl::width<B> > 0 &&                               \
