@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+
+import flashmetal as fm
 from flashmetal.ops.flash_attention import (
     FlashAttentionParams,
     encode_attention,
     encode_attention_q_offset,
     register,
 )
-
-import flashmetal as fm
 
 from .errors import GenerateError
 from .gguf_file import ModelConfig
