@@ -141,7 +141,7 @@ static void faults_of_kernels_are_errors_that_poison_nothing(void) {
         MTLCommandBufferError code;
         const char *text;
     } faults[] = {
-        {"page_fault", MTLCommandBufferErrorPageFault, "kernel page_fault: address 0x10"},
+        {"page_fault", MTLCommandBufferErrorPageFault, "address 0x10 of no buffer"},
         {"divergent", MTLCommandBufferErrorTimeout, "wait at different barriers"},
     };
     for (size_t i = 0; i < LENGTH(faults); i++) {

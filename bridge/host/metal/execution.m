@@ -43,8 +43,7 @@ static void dispatch(HMDevice *device, const hm_dispatch *command, failure *out)
     if (kind == SIMT_FAULT_NONE) return;
     out->code = error_code(kind);
     out->encoder = command->command.encoder;
-    snprintf(out->text, sizeof out->text, "kernel %s: %s", command->launch.kernel->name,
-             fault.message);
+    snprintf(out->text, sizeof out->text, "%s", fault.message);
 }
 
 static void run_command(HMDevice *device, const hm_command *command, failure *out) {
