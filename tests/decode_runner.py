@@ -3,10 +3,16 @@
 import numpy as np
 
 import flashmetal as fm
-from flashmetal.ops.flash_attention import FlashAttentionParams, encode_attention, register
+from flashmetal.ops.flash_attention import (
+    FlashAttentionParams,
+    encode_attention,
+    kernel_name,
+    register,
+)
 from flashmetal.reference import compare, decode_reference
 
 THREADS = 256
+KERNELS = [kernel_name(head_dim) for head_dim in (4, 64, 128)]
 
 
 class DecodeRunner:
@@ -16,6 +22,7 @@ class DecodeRunner:
         self.device = device
         self.registry = fm.KernelRegistry(device)
         register(self.registry)
+        self.registry.prewarm(KERNELS)
 
     def __call__(self, problem, *, spare_rows=1, poison=np.nan, kernel=None, scale=None):
         """Return the output, f32 ``[n_heads, head_dim]``, which held NaN before.
