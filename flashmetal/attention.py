@@ -71,15 +71,16 @@ def attention(
     v_array = _as_array("v", v, "f16")
     _check_shapes(q_array, k_array, v_array)
     _check_served(q_array, mask)
-    token = q_array.reshape(q_array.shape[-2:])
+    seq_len, n_kv_heads, head_dim = k_array.shape
+    token = q_array.reshape(-1, head_dim)
     params = FlashAttentionParams(
-        n_heads=token.shape[0],
-        n_kv_heads=k_array.shape[1],
-        head_dim=token.shape[1],
-        seq_len=k_array.shape[0],
+        n_heads=len(token),
+        n_kv_heads=n_kv_heads,
+        head_dim=head_dim,
+        seq_len=seq_len,
         scale=scale,
     )
-    if params.seq_len == 0:
+    if seq_len == 0:
         return np.zeros(q_array.shape, np.float32)
     out = _context(device).run(token, k_array, v_array, params)
     return out.reshape(q_array.shape)
@@ -105,13 +106,15 @@ def _check_shapes(q: NDArray, k: NDArray, v: NDArray) -> None:
         raise InvalidArgument(f"{OP}: k must be [n, n_kv_heads, head_dim], got {k.shape}")
     if v.shape != k.shape:
         raise InvalidArgument(f"{OP}: v must have k's shape {k.shape}, got {v.shape}")
-    if k.shape[2] != q.shape[-1]:
-        raise InvalidArgument(f"{OP}: head_dim is {q.shape[-1]} in q and {k.shape[2]} in k")
-    if 0 in q.shape[-2:] or k.shape[1] == 0:
+    n_heads, head_dim = q.shape[-2:]
+    n_kv_heads, k_head_dim = k.shape[1:]
+    if k_head_dim != head_dim:
+        raise InvalidArgument(f"{OP}: head_dim is {head_dim} in q and {k_head_dim} in k")
+    if 0 in (n_heads, n_kv_heads, head_dim):
         raise InvalidArgument(f"{OP}: empty shape: q {q.shape}, k {k.shape}")
-    if q.shape[-2] % k.shape[1]:
+    if n_heads % n_kv_heads:
         raise InvalidArgument(
-            f"{OP}: n_heads {q.shape[-2]} is not a multiple of n_kv_heads {k.shape[1]}"
+            f"{OP}: n_heads {n_heads} is not a multiple of n_kv_heads {n_kv_heads}"
         )
 
 
@@ -138,12 +141,12 @@ class _Context:
     ) -> NDArray[np.float32]:
         """Copy in, compute, copy out."""
         with self._pool.lend() as take:
-            buffers = [take(q.shape, "f32"), take(k.shape, "f16"), take(v.shape, "f16")]
-            out = take(q.shape, "f32")
-            for buffer, array in zip(buffers, (q, k, v), strict=True):
+            inputs = take(q.shape, "f32"), take(k.shape, "f16"), take(v.shape, "f16")
+            for buffer, array in zip(inputs, (q, k, v), strict=True):
                 np.asarray(buffer)[...] = array
+            out = take(q.shape, "f32")
             encoder = self._device.encoder(OP)
-            encode_attention(encoder, self._registry, *buffers, out, params)
+            encode_attention(encoder, self._registry, *inputs, out, params)
             encoder.commit_and_wait()
             return np.array(out)
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import sys
 import threading
 import time
 
@@ -87,6 +88,17 @@ def test_repr_says_what_state_it_is_in(device):
     assert repr(encoder).startswith(
         "<flashmetal.CommandEncoder encoder 'prefill' open, 0 dispatches"
     )
+
+
+def test_dispatches_keep_no_memory_of_pythons(device, add, words):
+    args = {0: words, 1: words, 2: ONE}
+    encoder = device.encoder()
+    encoder.dispatch(add, args, 2, 32)
+    before = sys.getallocatedblocks()
+    for _ in range(1000):
+        encoder.dispatch(add, args, 2, 32)
+    assert sys.getallocatedblocks() - before < 10
+    encoder.discard()
 
 
 # ---- states --------------------------------------------------------------------------------------
