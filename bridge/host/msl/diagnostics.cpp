@@ -25,9 +25,12 @@ class Printer {
     std::string take() { return std::move(text_); }
 
   private:
+    // Neither in a header nor in what was generated. A file that a #line names is the user's too.
     bool is_source(const Diagnostic &diagnostic) const {
-        return diagnostic.line == 0 || !compiled_.line(diagnostic.file, diagnostic.line).empty() ||
-               !source_.line(diagnostic.file, diagnostic.line).empty();
+        if (diagnostic.line == 0) return true;
+        if (!source_.line(diagnostic.file, diagnostic.line).empty()) return true;
+        return diagnostic.file[0] != '<' &&
+               !compiled_.line(diagnostic.file, diagnostic.line).empty();
     }
 
     // What is wrong inside a header is wrong with the user's call of it.

@@ -111,28 +111,25 @@ class KernelFinder {
     // template [[host_name("x")]] [[kernel]] TYPE name<arguments> [(parameters)];
     void take_instantiation(const Declaration &declaration) {
         Attributes attributes;
-        size_t name = 0;
+        size_t name = 0, last = declaration.last - 1;
         for (size_t k = declaration.first; k < declaration.last; k++) {
             if (tokens_.opens_attributes(k)) {
                 k = read_attributes(tokens_, k, attributes);
             } else if (tokens_[k] == "(") {
-                k = tokens_.closing(k);
+                const size_t close = tokens_.closing(k);
+                if (close == last && name != 0) last = k - 1;
+                k = close;
             } else if (tokens_[k + 1] == "<" && templates_.count(std::string(tokens_[k]))) {
                 name = k;
             }
         }
         if (name == 0) return;  // the compiler says what is wrong with it
-        add(instance(declaration, name, attributes));
+        add(instance(name, last, attributes));
         tokens_.blank(declaration.first, declaration.last);
     }
 
-    Kernel instance(const Declaration &declaration, size_t name, const Attributes &attributes) {
-        size_t last = declaration.last - 1;  // before the semicolon
-        if (tokens_[last] == ")") {
-            while (last > name && tokens_[last] != "(")
-                last--;
-            last--;
-        }
+    // Of the template at `name`; its arguments end at the token `last`.
+    Kernel instance(size_t name, size_t last, const Attributes &attributes) {
         Kernel kernel = templates_[std::string(tokens_[name])];
         const std::string arguments =
             without_newlines(std::string(tokens_.between(name + 1, last)));

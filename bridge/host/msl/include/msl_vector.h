@@ -190,7 +190,7 @@ namespace metal {
             base::convert(from);                                                                   \
         }                                                                                          \
         template <class U>                                                                         \
-        constexpr explicit vec(const packed_vec<U, N> &from) : vec(vec<U, N>(from)) {}             \
+        constexpr explicit vec(const packed_vec<U, N> &from) : vec(from.operator vec<U, N>()) {}   \
         template <class A, class B, class... R,                                                    \
                   class = enable_if_t<                                                             \
                       (__msl::width<A> > 0 && __msl::width<B> > 0 &&                               \
