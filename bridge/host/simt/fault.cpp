@@ -7,7 +7,6 @@
 namespace simt {
 namespace {
 
-constexpr int COLUMN_BITS = 10;  // a site is line << COLUMN_BITS | column
 constexpr int LONGEST_NAME = 128;
 // An access this close behind a buffer is taken for one that ran past its end.
 constexpr size_t NEAR_BYTES = size_t{1} << 24;
@@ -34,7 +33,7 @@ class Text {
 };
 
 unsigned line(uint64_t stop) {
-    return static_cast<unsigned>(stop >> 32 >> COLUMN_BITS);
+    return static_cast<unsigned>(stop >> 32 >> MSL_SITE_COLUMN_BITS);
 }
 
 void add_threadgroup(Text &text, const Threadgroup &group) {

@@ -1,0 +1,25 @@
+// The engine measured against: a runtime that exports `msl_dispatch`, and kernels made for it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+class Baseline {
+  public:
+    Baseline(const char *runtime, const char *kernels);
+
+    // On one thread, highest thread first. `symbol`: of the kernel's entry.
+    void run(const std::string &symbol, const std::vector<void *> &buffers, uint32_t threadgroups,
+             uint32_t threads);
+
+  private:
+    std::string path_;
+    void *kernels_;
+    int (*dispatch_)(const void *launch, char *error, size_t error_bytes);
+};
+
+[[noreturn]] void fail(const std::string &what);
+
+}  // namespace bench
