@@ -18,7 +18,7 @@ from .ops.flash_attention import FlashAttentionParams, encode_attention, registe
 from .problems import KINDS, DecodeProblem, DecodeShape, make_problem
 from .reference import NMSE_LIMIT, ROW_NMSE_LIMIT, Accuracy, compare, decode_reference
 
-__all__ = ["Case", "EngineReport", "decode_cases", "engines_of", "verify"]
+__all__ = ["Case", "EngineReport", "as_text", "decode_cases", "engines_of", "verify"]
 
 # Rows after the cache's last one, NaN: a kernel that reads one shows it.
 _POISONED_ROWS = 2
