@@ -1,5 +1,7 @@
 #include "attributes.h"
 
+#include <algorithm>
+
 namespace msl {
 
 size_t read_attributes(const Tokens &tokens, size_t k, Attributes &found) {

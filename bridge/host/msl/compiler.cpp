@@ -36,10 +36,22 @@ std::string version_macro(uint32_t version) {
     return std::to_string((version >> 16) * 100 + (version & 0xffff) * 10);
 }
 
-[[noreturn]] void refuse(const Compilation &compilation, const std::string &printed,
-                         const std::string &compiled) {
-    throw Failure{MSL_FAILURE_SOURCE,
-                  clean_diagnostics(printed, source_text(compilation.request), compiled)};
+std::vector<Position> positions(const std::vector<Kernel> &kernels) {
+    std::vector<Position> result;
+    for (const Kernel &kernel : kernels)
+        result.push_back(kernel.position);
+    return result;
+}
+
+[[noreturn]] void refuse(const std::string &printed, const DiagnosedText &text) {
+    throw Failure{MSL_FAILURE_SOURCE, clean_diagnostics(printed, text)};
+}
+
+[[noreturn]] void refuse(const KernelError &error, const DiagnosedText &text) {
+    const Position &at = error.position;
+    refuse(at.file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
+               ": error: " + error.message + "\n",
+           text);
 }
 
 // Stage 1: macros and conditions, behind empty headers, so that MSL's keywords stay identifiers.
@@ -62,7 +74,7 @@ std::string preprocess(const Compilation &compilation) {
     const std::string source = source_text(request);
     const std::string first_line = "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n";
     const Finished finished = run_program(arguments, first_line + source);
-    if (finished.status != 0) refuse(compilation, finished.errors, source);
+    if (finished.status != 0) refuse(finished.errors, {source, source, {}});
     return finished.output;
 }
 
@@ -80,14 +92,19 @@ void append_math(Arguments &arguments, msl_math_mode mode) {
 
 std::string compiled_text(const Compilation &compilation, const Rewritten &rewritten) {
     const msl_request &request = compilation.request;
-    const std::string digest =
-        hexadecimal(Sha256::of(std::string_view(request.source, request.length)));
-    return "#include \"metal_stdlib\"\n" + function_constant_values(request) + "#line 1 \"" +
-           std::string(SOURCE_NAME) + "\"\n" + rewritten.text + glue(rewritten.kernels, digest);
+    const std::string source = source_text(request);
+    const std::string digest = hexadecimal(Sha256::of(source));
+    try {
+        return "#include \"metal_stdlib\"\n" + function_constant_values(request) + "#line 1 \"" +
+               std::string(SOURCE_NAME) + "\"\n" + rewritten.text + glue(rewritten.kernels, digest);
+    } catch (const KernelError &error) {
+        refuse(error, {source, rewritten.text, {}});
+    }
 }
 
 // Stage 2: an object file.
-std::string compile_rewritten(const Compilation &compilation, const std::string &text) {
+std::string compile_rewritten(const Compilation &compilation, const Rewritten &rewritten) {
+    const std::string text = compiled_text(compilation, rewritten);
     Arguments arguments = common_arguments(compilation);
     append(arguments,
            {"-c", "-O3", "-fPIC", "-fvisibility=hidden", "-fdeclspec", "-w",
@@ -99,7 +116,10 @@ std::string compile_rewritten(const Compilation &compilation, const std::string 
     arguments.push_back("-march=" + compilation.cpu_level);
     append(arguments, {"-isystem", compilation.headers.c_str(), "-o", "-", "-"});
     const Finished finished = run_program(arguments, text);
-    if (finished.status != 0) refuse(compilation, finished.errors, text);
+    if (finished.status != 0) {
+        const std::string source = source_text(compilation.request);
+        refuse(finished.errors, {source, text, positions(rewritten.kernels)});
+    }
     return finished.output;
 }
 
@@ -107,8 +127,7 @@ std::string compile_rewritten(const Compilation &compilation, const std::string 
 
 std::string compile(const Compilation &compilation) {
     const Rewritten rewritten = rewrite(preprocess(compilation));
-    const std::string object =
-        compile_rewritten(compilation, compiled_text(compilation, rewritten));
+    const std::string object = compile_rewritten(compilation, rewritten);
     return link(compilation.toolchain, object);
 }
 

@@ -1,5 +1,7 @@
 #include "declarations.h"
 
+#include <algorithm>
+
 namespace msl {
 namespace {
 
@@ -8,60 +10,60 @@ class Finder {
     explicit Finder(const Tokens &tokens) : tokens_(tokens) {}
 
     std::vector<Declaration> run() {
-        read_scope("");
+        for (; at_ < tokens_.size(); at_++)
+            read();
         return std::move(found_);
     }
 
   private:
-    // Reads up to the '}' that closes the scope, or to the end.
-    void read_scope(const std::string &scope) {
-        size_t first = at_;
-        for (; at_ < tokens_.size() && tokens_[at_] != "}"; at_++) {
-            const std::string_view token = tokens_[at_];
-            if (token == "template" && tokens_[at_ + 1] == "<") {
-                at_ = tokens_.closing_angle(at_ + 1);
-            } else if (token == "(" || token == "[") {
-                at_ = tokens_.closing(at_);
-            } else if (token == ";") {
-                add(first, at_ + 1, scope);
-                first = at_ + 1;
-            } else if (token == "{" && opens_scope(first)) {
-                at_++;
-                read_scope(scope + scope_name(first));
-                first = at_ + 1;
-            } else if (token == "{") {
-                const size_t body = at_;
-                at_ = tokens_.closing(at_);
-                // A class's ends with the semicolon, and what may stand before it.
-                if (tokens_[at_ + 1] == ";") continue;
-                add(first, body, scope);
-                first = at_ + 1;
-            }
+    void read() {
+        const std::string_view token = tokens_[at_];
+        if (token == "template" && tokens_[at_ + 1] == "<") {
+            at_ = tokens_.closing_angle(at_ + 1);
+        } else if (token == "(" || token == "[") {
+            at_ = tokens_.closing(at_);
+        } else if (token == ";") {
+            end_declaration(at_ + 1);
+        } else if (token == "{" && opens_scope()) {
+            scopes_.push_back(scope() + scope_name());
+            first_ = at_ + 1;
+        } else if (token == "{") {
+            const size_t body = at_;
+            at_ = tokens_.closing(at_);
+            // A class's ends with the semicolon, and what may stand before it.
+            if (tokens_[at_ + 1] != ";") end_declaration(body);
+        } else if (token == "}") {
+            if (!scopes_.empty()) scopes_.pop_back();
+            first_ = at_ + 1;
         }
     }
 
-    bool opens_scope(size_t first) const {
-        if (tokens_[first] == "inline") first++;
-        return tokens_[first] == "namespace" ||
-               (tokens_[first] == "extern" && tokens_.is(first + 1, TokenKind::String));
+    std::string scope() const { return scopes_.empty() ? "" : scopes_.back(); }
+
+    bool opens_scope() const {
+        const size_t k = tokens_[first_] == "inline" ? first_ + 1 : first_;
+        return tokens_[k] == "namespace" ||
+               (tokens_[k] == "extern" && tokens_.is(k + 1, TokenKind::String));
     }
 
-    std::string scope_name(size_t first) const {
+    std::string scope_name() const {
         std::string name;
-        for (size_t k = first; k < at_ - 1; k++) {
-            const bool word = tokens_[k] == "inline" || tokens_[k] == "namespace" ||
-                              tokens_[k] == "extern" || tokens_.is(k, TokenKind::String);
-            if (!word) name += tokens_[k];
+        for (size_t k = first_; k < at_; k++) {
+            const bool keyword = tokens_[k] == "inline" || tokens_[k] == "namespace" ||
+                                 tokens_[k] == "extern" || tokens_.is(k, TokenKind::String);
+            if (!keyword) name += tokens_[k];
         }
         return name.empty() ? name : name + "::";
     }
 
-    void add(size_t first, size_t body, const std::string &scope) {
-        found_.push_back({first, std::min(at_, tokens_.size() - 1), body, scope});
+    void end_declaration(size_t body) {
+        found_.push_back({first_, std::min(at_, tokens_.size() - 1), body, scope()});
+        first_ = at_ + 1;
     }
 
     const Tokens &tokens_;
-    size_t at_ = 0;
+    size_t at_ = 0, first_ = 0;
+    std::vector<std::string> scopes_;
     std::vector<Declaration> found_;
 };
 

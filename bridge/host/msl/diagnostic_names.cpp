@@ -3,26 +3,42 @@
 #include <regex>
 
 namespace msl {
+namespace {
+
+constexpr size_t LONGEST = 4000;  // characters; std::regex recurses for each
+
+const std::pair<std::regex, const char *> CHANGES[] = {
+    {std::regex(R"(\b_Float16\b)"), "half"},
+    {std::regex(R"(\b__msl_tgvar\b|\bstatic thread_local\b)"), "threadgroup"},
+    {std::regex(R"(no viable conversion from .* to .*duplicated_component.*)"),
+     "vector is not assignable (contains duplicate components)"},
+    {std::regex(R"(\bunsigned char\b(?=, \d>))"), "uchar"},
+    {std::regex(R"(\bunsigned short\b(?=, \d>))"), "ushort"},
+    {std::regex(R"(\bunsigned int\b(?=, \d>))"), "uint"},
+    {std::regex(R"(\bunsigned long\b(?=, \d>))"), "ulong"},
+    {std::regex(R"((?:metal::)?\bvec<(\w+), (\d)>)"), "$1$2"},
+    {std::regex(R"((?:metal::)?\bpacked_vec<(\w+), (\d)>)"), "packed_$1$2"},
+    {std::regex(R"((?:metal::)?\bmatrix<(\w+), (\d), (\d)>)"), "$1$2x$3"},
+    {std::regex(R"('([^']*)' \(aka '\1'\))"), "'$1'"},
+    {std::regex(R"(\b__msl_(defined|limit)_)"), ""},
+    {std::regex(R"(\b__msl::)"), "metal::"},
+};
+
+}  // namespace
 
 std::string user_names(std::string message) {
-    static const std::pair<std::regex, const char *> changes[] = {
-        {std::regex(R"(\b_Float16\b)"), "half"},
-        {std::regex(R"(\b__msl_tgvar\b|\bstatic thread_local\b)"), "threadgroup"},
-        {std::regex(R"(\bmetal::bfloat\b)"), "bfloat"},
-        {std::regex(R"(\bunsigned char\b(?=, \d>))"), "uchar"},
-        {std::regex(R"(\bunsigned short\b(?=, \d>))"), "ushort"},
-        {std::regex(R"(\bunsigned int\b(?=, \d>))"), "uint"},
-        {std::regex(R"(\bunsigned long\b(?=, \d>))"), "ulong"},
-        {std::regex(R"((?:metal::)?\bvec<(\w+), (\d)>)"), "$1$2"},
-        {std::regex(R"((?:metal::)?\bpacked_vec<(\w+), (\d)>)"), "packed_$1$2"},
-        {std::regex(R"('([^']*)' \(aka '\1'\))"), "'$1'"},
-        {std::regex(R"(static assertion failed due to requirement '.*?__msl.*?': )"), ""},
-        {std::regex(R"(__msl_defined_)"), ""},
-        {std::regex(R"(__msl(_glue_\d+)?::)"), ""},
-    };
-    for (const auto &[pattern, name] : changes)
+    if (message.size() > LONGEST) return message;
+    for (const auto &[pattern, name] : CHANGES) {
         message = std::regex_replace(message, pattern, name);
+    }
     return message;
+}
+
+std::string without_requirement(const std::string &message) {
+    static const std::string start = "static assertion failed due to requirement '", end = "': ";
+    if (message.compare(0, start.size(), start) != 0) return message;
+    const size_t at = message.find(end, start.size());
+    return at == std::string::npos ? message : message.substr(at + end.size());
 }
 
 }  // namespace msl

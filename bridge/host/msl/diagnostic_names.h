@@ -6,4 +6,7 @@ namespace msl {
 
 std::string user_names(std::string message);
 
+// The text of a static assertion of ours, without the condition in front of it.
+std::string without_requirement(const std::string &message);
+
 }  // namespace msl

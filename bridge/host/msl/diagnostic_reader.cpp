@@ -1,7 +1,6 @@
 #include "diagnostic_reader.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
 namespace msl {
@@ -22,17 +21,6 @@ size_t find_severity(const std::string &line, std::string &severity) {
     return first;
 }
 
-// {line:column-line:column}{...}:
-void read_ranges(const std::string &text, std::vector<SourceRange> &ranges) {
-    for (size_t at = 0; (at = text.find('{', at)) != std::string::npos; at++) {
-        SourceRange range;
-        if (std::sscanf(text.c_str() + at, "{%zu:%zu-%zu:%zu}", &range.first_line, &range.first,
-                        &range.last_line, &range.last) == 4) {
-            ranges.push_back(range);
-        }
-    }
-}
-
 bool take_number(std::string &text, size_t &number) {
     const size_t colon = text.rfind(':');
     if (colon == std::string::npos || colon + 1 == text.size()) return false;
@@ -42,17 +30,12 @@ bool take_number(std::string &text, size_t &number) {
     return true;
 }
 
-// file:line:column:{ranges}: severity: message
+// file:line:column: severity: message
 bool read_header(const std::string &line, Diagnostic &found) {
     Diagnostic diagnostic;
     const size_t end = find_severity(line, diagnostic.severity);
     if (end == std::string::npos) return false;
     std::string place = line.substr(0, end);
-    const size_t ranges = place.find(":{");
-    if (ranges != std::string::npos) {
-        read_ranges(place.substr(ranges), diagnostic.ranges);
-        place.resize(ranges);
-    }
     if (!take_number(place, diagnostic.column) || !take_number(place, diagnostic.line)) {
         return false;
     }

@@ -5,15 +5,10 @@
 
 namespace msl {
 
-struct SourceRange {
-    size_t first_line, first, last_line, last;  // columns; `last` is one past the end
-};
-
 struct Diagnostic {
     std::string file, severity, message;
-    size_t line = 0, column = 0;  // 0: without a place; `message` is then the whole line
-    std::vector<SourceRange> ranges;
-    std::vector<std::string> quoted;  // the lines behind it: text, carets, proposed insertion
+    size_t line = 0, column = 0;      // 0: without a place; `message` is then the whole line
+    std::vector<std::string> quoted;  // the lines behind it: text, marks, proposed insertion
 };
 
 // An error or warning, and the notes that explain it.

@@ -3,53 +3,65 @@
 #include "columns.h"
 #include "diagnostic_names.h"
 #include "diagnostic_reader.h"
-#include "lines.h"
+#include "glue.h"
 
 #include <algorithm>
 
 namespace msl {
 namespace {
 
+// Where the compiler found what it complains about.
+enum class Origin { Source, Glue, Header };
+
 class Printer {
   public:
-    Printer(std::string_view source, std::string_view compiled)
-        : source_(source), compiled_(compiled) {}
+    explicit Printer(const DiagnosedText &text)
+        : source_(text.source), compiled_(text.compiled), kernels_(text.kernels) {}
 
-    void print(DiagnosticGroup &group) {
-        move_into_source(group);
+    bool is_about_glue(const DiagnosticGroup &group) const {
+        return origin_of(group[0]) == Origin::Glue;
+    }
+
+    void print(DiagnosticGroup group) {
+        if (origin_of(group[0]) == Origin::Header && !move_to_call(group)) {
+            unplaced_ += group[0].message + "\n";
+            return;
+        }
         for (const Diagnostic &diagnostic : group) {
-            if (is_source(diagnostic)) print(diagnostic);
+            if (origin_of(diagnostic) != Origin::Header) print(diagnostic);
         }
     }
 
-    std::string take() { return std::move(text_); }
+    bool printed() const { return !text_.empty(); }
+    std::string take() {
+        if (!text_.empty() || unplaced_.empty()) return std::move(text_);
+        return std::string(SOURCE_NAME) + ": error: " + user_names(unplaced_);
+    }
 
   private:
-    // Neither in a header nor in what was generated. A file that a #line names is the user's too.
-    bool is_source(const Diagnostic &diagnostic) const {
-        if (diagnostic.line == 0) return true;
-        if (!source_.line(diagnostic.file, diagnostic.line).empty()) return true;
-        return diagnostic.file[0] != '<' &&
-               !compiled_.line(diagnostic.file, diagnostic.line).empty();
+    // A file that a #line names is the user's as well.
+    Origin origin_of(const Diagnostic &diagnostic) const {
+        if (diagnostic.line == 0) return Origin::Source;
+        if (!source_.line(diagnostic.file, diagnostic.line).empty()) return Origin::Source;
+        if (diagnostic.file == GLUE_NAME) {
+            return diagnostic.line <= kernels_.size() ? Origin::Glue : Origin::Header;
+        }
+        return compiled_.line(diagnostic.file, diagnostic.line).empty() ? Origin::Header
+                                                                        : Origin::Source;
     }
 
-    // What is wrong inside a header is wrong with the user's call of it.
-    void move_into_source(DiagnosticGroup &group) const {
-        if (is_source(group[0])) return;
-        const auto call = std::find_if(group.begin(), group.end(), [&](const Diagnostic &note) {
-            return note.line && is_source(note);
+    // What is wrong inside a header is wrong with the user's call of it: the first note about the
+    // user's text takes the message's place.
+    bool move_to_call(DiagnosticGroup &group) const {
+        const auto call = std::find_if(group.begin() + 1, group.end(), [&](const Diagnostic &note) {
+            return origin_of(note) != Origin::Header;
         });
-        Diagnostic moved;
-        if (call != group.end()) {
-            moved = *call;
-            group.erase(call);
-        }
-        moved.severity = group[0].severity;
-        moved.message = group[0].message;
-        if (moved.line == 0) {
-            moved.message = std::string(SOURCE_NAME) + ": " + moved.severity + ": " + moved.message;
-        }
-        group[0] = std::move(moved);
+        if (call == group.end()) return false;
+        call->severity = group[0].severity;
+        call->message = without_requirement(group[0].message);
+        std::swap(group[0], *call);
+        group.erase(call);
+        return true;
     }
 
     void print(const Diagnostic &diagnostic) {
@@ -58,18 +70,24 @@ class Printer {
             text_ += message + "\n";
             return;
         }
-        const std::string_view line = source_.line(diagnostic.file, diagnostic.line);
-        const Columns columns(compiled_.line(diagnostic.file, diagnostic.line), line);
-        const size_t column = columns.of(diagnostic.column);
-        text_ += diagnostic.file + ":" + std::to_string(diagnostic.line) + ":" +
-                 std::to_string(column) + ": " + diagnostic.severity + ": " + message + "\n";
+        const bool glue = origin_of(diagnostic) == Origin::Glue;
+        const Position at = glue ? kernels_[diagnostic.line - 1]
+                                 : Position{diagnostic.file, diagnostic.line, diagnostic.column};
+        const std::string_view line = source_.line(at.file, at.line);
+        const Columns columns(compiled_.line(at.file, at.line), line);
+        const size_t column = columns.of(at.column);
+        text_ += at.file + ":" + std::to_string(at.line) + ":" + std::to_string(column) + ": " +
+                 diagnostic.severity + ": " + message + "\n";
         if (line.empty()) return;
         text_ += std::string(line) + "\n";
-        print_marks(diagnostic, line, columns, column);
-        print_insertion(diagnostic, line, columns);
+        const bool quotes = !glue && diagnostic.quoted.size() > 1;
+        print_marks(quotes ? diagnostic.quoted[1] : "", line, columns, column);
+        if (quotes && diagnostic.quoted.size() > 2) {
+            print_insertion(diagnostic.quoted[2], line, columns);
+        }
     }
 
-    // Under the line: tabs stay tabs, so that the marks stand where they should.
+    // Under the line: tabs stay tabs, so that marks stand where they should.
     static std::string indentation(std::string_view line, size_t width) {
         std::string blanks(line.substr(0, width));
         for (char &c : blanks)
@@ -78,42 +96,56 @@ class Printer {
         return blanks;
     }
 
-    void print_marks(const Diagnostic &diagnostic, std::string_view line, const Columns &columns,
+    // `marks`: the compiler's, with ~ under what it speaks of.
+    void print_marks(const std::string &marks, std::string_view line, const Columns &columns,
                      size_t caret) {
-        std::string marks = indentation(line, caret - 1) + "^";
-        for (const SourceRange &range : diagnostic.ranges) {
-            if (range.first_line != diagnostic.line || range.last_line != diagnostic.line) continue;
-            const size_t first = columns.of(range.first), last = columns.end_of(range.last);
-            if (last > marks.size() + 1) marks.resize(last - 1, ' ');
-            for (size_t k = first; k < last; k++) {
-                if (marks[k - 1] == ' ') marks[k - 1] = '~';
-            }
+        std::string moved;
+        const auto mark = [&](size_t first, size_t last) {
+            if (moved.size() < last) moved.resize(last, ' ');
+            for (size_t k = first; k <= last; k++)
+                moved[k - 1] = '~';
+        };
+        for (size_t k = 0; k < marks.size(); k++) {
+            if (marks[k] != '~') continue;
+            const size_t first = k;
+            while (k + 1 < marks.size() && marks[k + 1] == '~')
+                k++;
+            const size_t from = columns.of(first + 1);
+            mark(from, std::max(from, columns.of(k + 1)));
         }
-        text_ += marks + "\n";
+        if (moved.size() < caret) moved.resize(caret, ' ');
+        moved[caret - 1] = '^';
+        const size_t start = std::min(moved.find_first_not_of(' '), moved.size());
+        text_ += indentation(line, start) + moved.substr(start) + "\n";
     }
 
     // Clang's third line proposes text to insert, e.g. a semicolon.
-    void print_insertion(const Diagnostic &diagnostic, std::string_view line,
+    void print_insertion(const std::string &proposed, std::string_view line,
                          const Columns &columns) {
-        if (diagnostic.quoted.size() != 3) return;
-        const std::string &proposed = diagnostic.quoted[2];
         const size_t start = proposed.find_first_not_of(' ');
         if (start == std::string::npos) return;
         text_ += indentation(line, columns.of(start + 1) - 1) + user_names(proposed.substr(start)) +
                  "\n";
     }
 
-    Lines source_, compiled_;
-    std::string text_;
+    const Lines source_, compiled_;
+    const std::vector<Position> &kernels_;
+    std::string text_, unplaced_;
 };
 
 }  // namespace
 
-std::string clean_diagnostics(const std::string &printed, std::string_view source,
-                              std::string_view compiled) {
-    Printer printer(source, compiled);
-    for (DiagnosticGroup &group : read_diagnostics(printed))
-        printer.print(group);
+std::string clean_diagnostics(const std::string &printed, const DiagnosedText &text) {
+    const std::vector<DiagnosticGroup> groups = read_diagnostics(printed);
+    Printer printer(text);
+    for (const DiagnosticGroup &group : groups) {
+        if (!printer.is_about_glue(group)) printer.print(group);
+    }
+    // A broken kernel breaks its glue too: that is worth a word only when nothing else is wrong.
+    const auto glue = std::find_if(groups.begin(), groups.end(), [&](const DiagnosticGroup &group) {
+        return printer.is_about_glue(group);
+    });
+    if (!printer.printed() && glue != groups.end()) printer.print(*glue);
     return printer.take();
 }
 

@@ -1,6 +1,6 @@
 #include "glue.h"
 
-#include "failure.h"
+#include "msl.h"
 
 namespace msl {
 namespace {
@@ -30,7 +30,10 @@ constexpr std::pair<std::string_view, std::string_view> NUMBERS[] = {
     {"quadgroups_per_threadgroup", "__msl::quadgroups(self)"},
 };
 
-// One kernel's functions and tables; all of it stands on the line that the user's kernel has.
+// What a host without a screen does not have.
+constexpr std::string_view UNAVAILABLE[] = {"texture", "sampler", "stage_in", "id"};
+
+// One kernel's functions and tables, in one line.
 class KernelGlue {
   public:
     KernelGlue(const Kernel &kernel, size_t number)
@@ -51,8 +54,7 @@ class KernelGlue {
         }
         const std::string alias =
             "using F = __msl::function<decltype(&::" + kernel_.function + ")>; ";
-        std::string text = line_marker(kernel_.position);
-        text += "namespace __msl_glue_" + number_ + " { " + alias;
+        std::string text = "namespace __msl_glue_" + number_ + " { " + alias;
         text += "static const msl_binding bindings[] = { " + bindings_ + "{} }; ";
         // Inlining would compile the kernel twice, as its address is taken besides.
         text +=
@@ -113,11 +115,15 @@ class KernelGlue {
     }
 
     [[noreturn]] void refuse(const Parameter &parameter) const {
-        const Position &at = parameter.position;
-        throw Failure{MSL_FAILURE_SOURCE, at.file + ":" + std::to_string(at.line) + ":" +
-                                              std::to_string(at.column) + ": error: parameter '" +
-                                              parameter.name + "' of kernel '" + kernel_.name +
-                                              "' has no attribute that gives it a value\n"};
+        const std::string subject =
+            "parameter '" + parameter.name + "' of kernel '" + kernel_.name + "' ";
+        for (const std::string_view name : UNAVAILABLE) {
+            if (!find_attribute(parameter.attributes, name)) continue;
+            throw KernelError{parameter.position, subject + "has the attribute '" +
+                                                      std::string(name) +
+                                                      "', which this device does not support"};
+        }
+        throw KernelError{parameter.position, subject + "has no attribute that gives it a value"};
     }
 
     const Kernel &kernel_;
@@ -129,20 +135,19 @@ class KernelGlue {
 }  // namespace
 
 std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest) {
-    std::string functions, rows;
+    std::string text = "\n#line 1 \"" + std::string(GLUE_NAME) + "\"\n", rows;
     for (size_t i = 0; i < kernels.size(); i++) {
         KernelGlue kernel(kernels[i], i);
-        functions += kernel.functions();
+        text += kernel.functions() + "\n";
         rows += kernel.row();
     }
-    const std::string count = std::to_string(kernels.size());
     // The label is needed because msl_image names a type too.
-    return functions + "\n# 1 \"<glue>\"\n" + "static const msl_kernel __msl_kernels[] = { " +
-           rows +
+    return text + "static const msl_kernel __msl_kernels[] = { " + rows +
            "{} };\nextern \"C\" __attribute__((visibility(\"default\"))) const msl_image "
            "__msl_image __asm__(\"msl_image\");\nconst msl_image __msl_image = { "
            "MSL_ABI_VERSION, " +
-           count + ", __msl_kernels, __msl::bind, \"" + source_digest + "\" };\n";
+           std::to_string(kernels.size()) + ", __msl_kernels, __msl::bind, \"" + source_digest +
+           "\" };\n";
 }
 
 }  // namespace msl

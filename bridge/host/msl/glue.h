@@ -5,6 +5,15 @@
 
 namespace msl {
 
+// The file that the glue says it is. Its line n is about the n-th kernel, from 1.
+inline constexpr std::string_view GLUE_NAME = "<kernels>";
+
+// Thrown for a kernel that cannot be called.
+struct KernelError {
+    Position position;
+    std::string message;
+};
+
 std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest);
 
 }  // namespace msl

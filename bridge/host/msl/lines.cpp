@@ -66,8 +66,4 @@ std::string_view Lines::line(std::string_view file, size_t number) const {
     return found;
 }
 
-std::string line_marker(const Position &position) {
-    return "\n# " + std::to_string(position.line) + " \"" + position.file + "\"\n";
-}
-
 }  // namespace msl

@@ -39,7 +39,4 @@ class Lines {
     std::vector<std::string> files_;
 };
 
-// A marker that makes the line after it `position`'s.
-std::string line_marker(const Position &position);
-
 }  // namespace msl

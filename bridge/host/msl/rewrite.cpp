@@ -4,6 +4,8 @@
 #include "literals.h"
 #include "threadgroup_memory.h"
 
+#include <algorithm>
+
 namespace msl {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "tokens.h"
 
+#include <algorithm>
+
 namespace msl {
 
 Tokens::Tokens(std::string text)
@@ -36,9 +38,11 @@ size_t Tokens::closing_angle(size_t k) const {
 }
 
 std::string_view Tokens::between(size_t first, size_t last) const {
-    const size_t start = tokens_[first].offset;
-    return std::string_view(original_).substr(start, tokens_[last].offset +
-                                                         tokens_[last].text.size() - start);
+    last = std::min(last, size() - 1);
+    if (first > last) return {};
+    const size_t start = tokens_[first].offset,
+                 end = tokens_[last].offset + tokens_[last].text.size();
+    return std::string_view(original_).substr(start, end - start);
 }
 
 Position Tokens::position(size_t k) const {

@@ -4,7 +4,9 @@
 
 namespace __msl {
 
-template <class F> struct function;
+template <class F> struct function {
+    static_assert(!sizeof(F *), "a kernel returns void");
+};
 template <class... A> struct function<void (*)(A...)> {
     template <int I> using argument = __type_pack_element<I, A...>;
 };

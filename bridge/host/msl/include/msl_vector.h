@@ -30,8 +30,8 @@ template <class T>
 inline constexpr bool has_native_arithmetic = !is_same_v<T, bool> && !is_same_v<T, bfloat>;
 
 // What may be assigned to a swizzle: nothing when it names a component twice.
-template <class T> struct duplicated_component {
-    T data;
+template <class V> struct duplicated_component : V {
+    duplicated_component() = delete;
 };
 template <class V, bool DISTINCT>
 using assignable = conditional_t<DISTINCT, V, duplicated_component<V>>;
