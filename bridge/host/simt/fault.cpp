@@ -91,6 +91,7 @@ void add_signal(Text &text, const Threadgroup &group, const Stacks &stacks,
     case SIGFPE:
         return text.add("divided an integer by zero, or the quotient does not fit");
     case SIGILL:
+    case SIGTRAP:
         return text.add("reached code that the compiler took for unreachable");
     default:
         return add_access(text, group.incident, stacks, launch);

@@ -9,7 +9,8 @@
 namespace simt {
 namespace {
 
-constexpr int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+// The last two: traps that the compiler puts where it proved that nothing leads.
+constexpr int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 
 struct sigaction previous[std::size(SIGNALS)];
 

@@ -1,5 +1,6 @@
 #include "stack.h"
 
+#include <cerrno>
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,10 +28,15 @@ size_t stride() {
     return page_bytes + round_up(STACK_BYTES + COLOURS * CACHE_LINE, page_bytes);
 }
 
+bool readable(const char *page) {
+    return access(page, F_OK) == 0 || errno != EFAULT;
+}
+
 // Guards that do not split the mapping come first: a process may have no more than 65,530 mappings.
+// Emulators accept advice that they do not know, hence the look at what came of it.
 bool install_guard(char *page) {
-    return madvise(page, page_bytes, MADV_GUARD_INSTALL) == 0 ||
-           mprotect(page, page_bytes, PROT_NONE) == 0;
+    if (madvise(page, page_bytes, MADV_GUARD_INSTALL) == 0 && !readable(page)) return true;
+    return mprotect(page, page_bytes, PROT_NONE) == 0;
 }
 
 }  // namespace
