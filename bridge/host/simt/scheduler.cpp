@@ -5,9 +5,6 @@
 namespace simt {
 namespace {
 
-// How seldom (1 in 16) the random order leaves a SIMD-group that could go on.
-constexpr int RARELY_SHIFT = 60;
-
 uint64_t next_random(Threadgroup &group) {  // xorshift64
     uint64_t x = group.random;
     x ^= x << 13;
@@ -16,12 +13,17 @@ uint64_t next_random(Threadgroup &group) {  // xorshift64
     return group.random = x;
 }
 
+// The next set bit from a random place on: not quite uniform, but without a branch.
 uint32_t random_bit(Threadgroup &group, uint32_t mask) {
-    const auto count = static_cast<uint64_t>(__builtin_popcount(mask));
-    for (uint64_t skip = (next_random(group) >> 32) * count >> 32; skip != 0; skip--) {
-        mask &= mask - 1;
-    }
-    return static_cast<uint32_t>(__builtin_ctz(mask));
+    const auto from = static_cast<uint32_t>(next_random(group) >> 59);
+    const uint32_t turned = mask >> from | mask << (32 - from) % 32;
+    return (static_cast<uint32_t>(__builtin_ctz(turned)) + from) % 32;
+}
+
+// Whether the random order leaves a SIMD-group that could go on: seldom, by bits of the last draw
+// that random_bit did not use.
+bool leaves_simdgroup(const Threadgroup &group) {
+    return group.order == SIMT_RANDOM && group.random % 16 == 0;
 }
 
 uint32_t pick(Threadgroup &group, uint32_t mask) {
@@ -59,9 +61,7 @@ uint32_t scheduler_first(Threadgroup &group) {
 
 uint32_t scheduler_next(Threadgroup &group, uint32_t s) {
     if (group.ready[s] != 0) {
-        if (group.order == SIMT_RANDOM && next_random(group) >> RARELY_SHIFT == 0) {
-            s = pick(group, group.ready_simdgroups);
-        }
+        if (leaves_simdgroup(group)) s = pick(group, group.ready_simdgroups);
     } else {
         if (group.at_simd[s] != 0) {
             simdgroup_resolve(group, s);
