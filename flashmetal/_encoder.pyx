@@ -68,9 +68,10 @@ cdef class CommandEncoder:
         return self
 
     def __exit__(self, kind, error, traceback):
-        if kind is None:
+        state = self.state
+        if kind is None and state != "discarded":
             self.commit_and_wait()
-        elif self.state == "open":
+        elif state == "open":
             self.discard()
 
     def __repr__(self):

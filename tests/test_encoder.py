@@ -191,6 +191,14 @@ def test_block_that_has_committed_is_waited_for(device, add, words):
     assert encoder.state == "completed"
 
 
+def test_block_that_has_discarded_commits_nothing(device, add, words):
+    with device.encoder() as encoder:
+        increment(encoder, add, words)
+        encoder.discard()
+    _host.quiesce()
+    assert not np.asarray(words).any()
+
+
 def test_committed_work_goes_on_when_the_block_raises(device, add, words):
     encoder = device.encoder()
     with contextlib.suppress(ZeroDivisionError), encoder:

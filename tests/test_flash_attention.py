@@ -247,6 +247,16 @@ def test_neighbours_in_one_allocation_do_not_overlap(device, registry):
         encode_attention(encoder, registry, *views.values(), params_of())
 
 
+def test_empty_cache_overlaps_nothing(device, registry):
+    arena = device.alloc(1 << 14, "u8")
+    out = arena.view(0, (4, 64), "f32")
+    inside = arena.view(512, 1280, "f16")
+    buffers = buffers_of(device, k_cache=inside, v_cache=inside, out=out)
+    assert refuse(device, registry, params_of(), buffers) == "out overlaps k_cache"
+    with device.encoder() as encoder:
+        encode_attention(encoder, registry, *buffers.values(), params_of(seq_len=0))
+
+
 def test_offset_variant_may_use_one_buffer_for_q_and_out(device, registry):
     both = device.alloc((2, 4, 64), "f32")
     buffers = buffers_of(device, q=both, out=both)

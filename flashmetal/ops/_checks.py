@@ -68,7 +68,7 @@ class Region(NamedTuple):
         """Whether a byte belongs to both."""
         start = self.buffer.address + self.offset
         other_start = other.buffer.address + other.offset
-        return start < other_start + other.size and other_start < start + self.size
+        return max(start, other_start) < min(start + self.size, other_start + other.size)
 
 
 def need_elems(
