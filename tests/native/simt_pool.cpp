@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <ctime>
-#include <sched.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -127,35 +126,9 @@ void a_child_forked_in_the_middle_of_runs_does_not_hang() {
     busy.join();
 }
 
-uint32_t default_threads() {
-    TestPool pool(0);
-    return simt_pool_threads(pool.pool);
-}
-
-void the_default_is_what_the_process_may_use() {
-    setenv("FLASHMETAL_THREADS", "3", 1);
-    CHECK_EQUAL(default_threads(), 3);
-    for (const char *nonsense : {"0", "-2", "many", ""}) {
-        setenv("FLASHMETAL_THREADS", nonsense, 1);
-        CHECK(default_threads() >= 1);
-        CHECK(default_threads() <= std::thread::hardware_concurrency());
-    }
-    unsetenv("FLASHMETAL_THREADS");
-    cpu_set_t all, one;
-    CHECK_EQUAL(sched_getaffinity(0, sizeof all, &all), 0);
-    CPU_ZERO(&one);
-    for (int processor = 0; CPU_COUNT(&one) == 0; processor++) {
-        if (CPU_ISSET(processor, &all)) CPU_SET(processor, &one);
-    }
-    CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
-    CHECK_EQUAL(default_threads(), 1);
-    CHECK_EQUAL(sched_setaffinity(0, sizeof all, &all), 0);
-}
-
 }  // namespace
 
 int main() {
-    the_default_is_what_the_process_may_use();
     as_many_run_at_once_as_the_pool_has_threads();
     callers_share_a_pool();
     pools_come_and_go();
