@@ -149,7 +149,6 @@ def test_fork_before_the_first_device_is_fine():
 
 def test_interpreter_ends_cleanly_with_everything_alive():
     run("""
-        import threading
         import numpy as np
         import flashmetal as fm
 
@@ -159,4 +158,28 @@ def test_interpreter_ends_cleanly_with_everything_alive():
         view = np.asarray(buffer)
         cycle = [wrapped]
         cycle.append(cycle)
+    """)
+
+
+@pytest.mark.parametrize("at_exit", ["kept", "dropped"])
+def test_interpreter_ends_cleanly_with_work_in_flight(host, at_exit):
+    run(f"""
+        import numpy as np
+        import flashmetal as fm
+        from flashmetal import _host
+        from small_kernels import ADD
+
+        device = fm.Device()
+        registry = fm.KernelRegistry(device)
+        registry.register_source("add", ADD)
+        pipeline = registry.get_pipeline("add")
+        _host.set_faults("hang:ms=200:count=3")
+        encoders = [device.encoder() for _ in range(3)]
+        for encoder in encoders:
+            memory = device.wrap(np.zeros(4096, "u4"))
+            delta = np.uint32(1).tobytes()
+            encoder.dispatch_threads(pipeline, {{0: memory, 1: memory, 2: delta}}, 4096, 64)
+            encoder.commit()
+        if "{at_exit}" == "dropped":
+            del memory, encoder, encoders
     """)
