@@ -9,5 +9,6 @@ HEADERS = pathlib.PurePath("bridge/host/msl/include")  # Metal's have no suffix
 listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
 for name in listed.stdout.splitlines():
     path = pathlib.PurePath(name)
-    if path.suffix in SUFFIXES or HEADERS in path.parents:
+    metal_header = HEADERS in path.parents and path.suffix == "" and path.name[0] != "."
+    if path.suffix in SUFFIXES or metal_header:
         print(name)
