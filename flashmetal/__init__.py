@@ -11,7 +11,7 @@ from ._device import Device
 from ._dispatch import BufferWithOffset
 from ._encoder import CommandEncoder
 from ._pipeline import Pipeline
-from ._registry import KernelRegistry
+from ._registry import KernelRegistry, is_unavailable_tensor_header
 from .attention import attention
 from .compile_options import CompileOptions
 from .resources import get_include
@@ -28,6 +28,7 @@ __all__ = [
     "attention",
     "errors",
     "get_include",
+    "is_unavailable_tensor_header",
 ]
 
 __version__ = version()

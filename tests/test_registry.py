@@ -11,7 +11,6 @@ from small_kernels import ADD, HEADER, OPTIONAL, PAIR
 
 import flashmetal as fm
 from flashmetal import _host, resources
-from flashmetal._registry import is_unavailable_tensor_header
 from flashmetal.ops import flash_attention
 
 MISSING_TENSOR_HEADER = HEADER + "#include <metal_tensor>\n" + ADD
@@ -268,7 +267,9 @@ def test_another_text_forgets_the_verdict(registry):
 def test_missing_tensor_header_is_a_verdict():
     registry = fm.KernelRegistry(fm.Device(tensor_api=False))
     registry.register_source("add", MISSING_TENSOR_HEADER)
-    probe = functools.partial(registry.probe_optional_pipeline, "add", is_unavailable_tensor_header)
+    probe = functools.partial(
+        registry.probe_optional_pipeline, "add", fm.is_unavailable_tensor_header
+    )
     assert probe() == (False, True)
     assert probe() == (False, False)
 
@@ -293,7 +294,7 @@ def compilation_error(message):
     ],
 )
 def test_only_the_missing_header_means_unavailable(error, verdict):
-    assert is_unavailable_tensor_header(error) is verdict
+    assert fm.is_unavailable_tensor_header(error) is verdict
 
 
 # ---- prewarm and the shipped library -------------------------------------------------------------

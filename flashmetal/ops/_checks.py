@@ -9,34 +9,7 @@ from .._buffer import Buffer
 from ..dtype import DTYPES
 from ..errors import InvalidArgument
 
-__all__ = ["Layout", "Region", "need_alignment", "need_disjoint", "need_elems", "need_output"]
-
-
-class Layout(NamedTuple):
-    """Where the last element that a kernel touches lies, in elements.
-
-    Parameters
-    ----------
-    last_row, row_stride
-        Index of the last row, −1 when there is none, and elements from one row to the next.
-    last_head, head_stride
-        The same of the heads in a row.
-    width
-        Elements of a head.
-    """
-
-    last_row: int
-    row_stride: int
-    last_head: int
-    head_stride: int
-    width: int
-
-    @property
-    def element_count(self) -> int:
-        """Elements from the first to the last one that is touched."""
-        if self.last_row < 0:
-            return 0
-        return self.last_row * self.row_stride + self.last_head * self.head_stride + self.width
+__all__ = ["Region", "count_elems", "need_alignment", "need_disjoint", "need_elems", "need_output"]
 
 
 class Region(NamedTuple):
@@ -50,29 +23,38 @@ class Region(NamedTuple):
         Where they are.
     offset
         Of the first of them in the buffer.
-    size
-        How many; may be 0.
+    start, end
+        Addresses of the first of them and past the last; the same when there is none.
     """
 
     name: str
     buffer: Buffer
     offset: int
-    size: int
+    start: int
+    end: int
 
-    @property
-    def bound_offset(self) -> int:
-        """Where the kernel's argument is bound in the allocation, in bytes."""
-        return self.buffer.byte_offset + self.offset
 
-    def overlaps(self, other: Region) -> bool:
-        """Whether a byte belongs to both."""
-        start = self.buffer.address + self.offset
-        other_start = other.buffer.address + other.offset
-        return max(start, other_start) < min(start + self.size, other_start + other.size)
+def count_elems(
+    last_row: int, row_stride: int, last_head: int, head_stride: int, width: int
+) -> int:
+    """Count the elements from the first to the last one that a kernel touches.
+
+    Parameters
+    ----------
+    last_row, row_stride
+        Index of the last row, −1 when there is none, and elements from one row to the next.
+    last_head, head_stride
+        The same of the heads in a row.
+    width
+        Elements of a head.
+    """
+    if last_row < 0:
+        return 0
+    return last_row * row_stride + last_head * head_stride + width
 
 
 def need_elems(
-    op: str, name: str, buffer: Buffer, dtype: str, layout: Layout, offset: int = 0
+    op: str, name: str, buffer: Buffer, dtype: str, count: int, offset: int = 0
 ) -> Region:
     """Check a buffer's dtype and size.
 
@@ -84,8 +66,8 @@ def need_elems(
         The argument.
     dtype
         What its dtype must be.
-    layout
-        What the kernel touches.
+    count
+        Elements from the first to the last one that the kernel touches: see `count_elems`.
     offset
         Bytes into the buffer where it starts.
 
@@ -106,27 +88,28 @@ def need_elems(
         )
     if buffer.dtype != dtype:
         raise InvalidArgument(f"{op}: {name} must be {dtype}, got {buffer.dtype}")
-    touched = layout.element_count * DTYPES[dtype].size
-    needed = offset + touched
-    if buffer.data_byte_len < needed:
+    touched = count * DTYPES[dtype].size
+    if buffer.data_byte_len < offset + touched:
         raise InvalidArgument(
-            f"{op}: {name} holds {buffer.data_byte_len} bytes, the strides need {needed}"
+            f"{op}: {name} holds {buffer.data_byte_len} bytes, the strides need {offset + touched}"
         )
-    return Region(name, buffer, offset, touched)
+    start = buffer.address + offset
+    return Region(name, buffer, offset, start, start + touched)
 
 
 def need_alignment(op: str, region: Region, alignment: int) -> None:
-    """Check that a bound offset suits the vector loads of a kernel."""
-    if region.bound_offset % alignment:
+    """Check that the offset that is bound suits the vector loads of a kernel."""
+    bound = region.buffer.byte_offset + region.offset
+    if bound % alignment:
         raise InvalidArgument(
-            f"{op}: {region.name} offset {region.bound_offset} is not a multiple of {alignment}"
+            f"{op}: {region.name} offset {bound} is not a multiple of {alignment}"
         )
 
 
 def need_disjoint(op: str, out: Region, others: Iterable[Region]) -> None:
     """Check that the output overlaps no input."""
     for other in others:
-        if out.overlaps(other):
+        if max(out.start, other.start) < min(out.end, other.end):
             raise InvalidArgument(f"{op}: {out.name} overlaps {other.name}")
 
 

@@ -11,7 +11,14 @@ from .._params import FlashAttentionParams
 from .._registry import KernelRegistry
 from ..errors import InvalidArgument
 from ..shipped import register_shader
-from ._checks import Layout, Region, need_alignment, need_disjoint, need_elems, need_output
+from ._checks import (
+    Region,
+    count_elems,
+    need_alignment,
+    need_disjoint,
+    need_elems,
+    need_output,
+)
 
 __all__ = [
     "FlashAttentionParams",
@@ -180,8 +187,9 @@ def _check_buffers(
     out_offset: int,
 ) -> _Arguments:
     head_dim = params.head_dim
-    token = Layout(0, 0, params.n_heads - 1, head_dim, head_dim)
-    cache = Layout(params.seq_len - 1, params.kv_dim, params.n_kv_heads - 1, head_dim, head_dim)
+    last_row, last_kv_head = params.seq_len - 1, params.n_kv_heads - 1
+    token = count_elems(0, 0, params.n_heads - 1, head_dim, head_dim)
+    cache = count_elems(last_row, params.kv_dim, last_kv_head, head_dim, head_dim)
     q, k_cache, v_cache, out = buffers
     arguments = _Arguments(
         need_elems(OP, "q", q, "f32", token, q_offset),
