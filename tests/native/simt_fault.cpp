@@ -2,8 +2,11 @@
 #include "simt_support.h"
 
 #include <csignal>
+#include <fstream>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -109,6 +112,50 @@ void a_long_name_is_clipped(TestPool &pool) {
     CHECK(says(pool.fault_of(launch), "': threadgroup (2, 0, 0)"));
 }
 
+// Room for what a sanitizer allocates meanwhile, not for a thousand stacks.
+rlim_t little_more_than_now() {
+    size_t pages;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + 32 * 1024 * 1024;
+}
+
+void a_launch_without_memory_is_refused_whole() {
+    TestPool pool(1);
+    check_usable(pool);
+    rlimit before, tight;
+    CHECK_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
+    tight = before;
+    tight.rlim_cur = little_more_than_now();
+    uint32_t ran[MSL_MAX_THREADS] = {};
+    const Launch launch(add_one, MSL_MAX_THREADS, MSL_MAX_THREADS, {ran}, "wide");
+    CHECK_EQUAL(setrlimit(RLIMIT_AS, &tight), 0);
+    const simt_fault fault = pool.fault_of(launch);
+    CHECK_EQUAL(setrlimit(RLIMIT_AS, &before), 0);
+    CHECK_EQUAL(fault.kind, SIMT_FAULT_OUT_OF_MEMORY);
+    CHECK(says(fault, "kernel 'wide': no memory for a threadgroup of 1024 threads"));
+    for (uint32_t count : ran)
+        CHECK_EQUAL(count, 0);
+    pool.run(launch);
+    for (uint32_t count : ran)
+        CHECK_EQUAL(count, 1);
+}
+
+void a_fault_concerns_its_own_launch_only() {
+    TestPool pool(3);
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 4; caller++) {
+        callers.emplace_back([&pool, caller] {
+            for (int run = 0; run < 20; run++) {
+                check_usable(pool);
+                const Launch launch(write_wildly, GROUPS * SIZE, SIZE, {});
+                if (caller % 2 == 0) CHECK_EQUAL(pool.fault_of(launch).kind, SIMT_FAULT_PAGE);
+            }
+        });
+    }
+    for (std::thread &caller : callers)
+        caller.join();
+}
+
 void handler_before(int) {
     _exit(42);
 }
@@ -163,6 +210,8 @@ int main() {
         a_long_name_is_clipped(pool);
         the_thread_keeps_its_own_signal_stack(pool);
     }
+    a_launch_without_memory_is_refused_whole();
+    a_fault_concerns_its_own_launch_only();
     faults_elsewhere_reach_the_handler_before();
     without_a_handler_before_the_process_ends();
 }

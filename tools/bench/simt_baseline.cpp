@@ -16,8 +16,6 @@ struct Launch {  // as the baseline declares it
     uint32_t grid[3], group[3], group_memory[8];
 };
 
-constexpr uint32_t HIGHEST_FIRST = 1;
-
 void *open(const char *path, int flags) {
     void *library = dlopen(path, RTLD_NOW | flags);
     if (library == nullptr) fail(dlerror());
@@ -48,7 +46,6 @@ void Baseline::run(const std::string &entry, const std::vector<void *> &buffers,
     launch.buffer_bytes = lengths.data();
     launch.buffer_count = static_cast<uint32_t>(buffers.size());
     launch.workers = 1;
-    launch.order = HIGHEST_FIRST;
     launch.grid[0] = threadgroups;
     launch.group[0] = threads;
     launch.grid[1] = launch.grid[2] = launch.group[1] = launch.group[2] = 1;

@@ -10,8 +10,8 @@ class Baseline {
   public:
     Baseline(const char *runtime, const char *kernels);
 
-    // On one thread, highest thread first. `symbol`: of the kernel's entry.
-    void run(const std::string &symbol, const std::vector<void *> &buffers, uint32_t threadgroups,
+    // On one thread, lowest first: the order that it is fastest in. `entry`: the kernel's symbol.
+    void run(const std::string &entry, const std::vector<void *> &buffers, uint32_t threadgroups,
              uint32_t threads);
 
   private:
