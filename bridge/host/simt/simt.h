@@ -46,7 +46,8 @@ typedef struct simt_launch {
 typedef enum simt_fault_kind {
     SIMT_FAULT_NONE = 0,
     SIMT_FAULT_DIVERGENT_BARRIER,
-    SIMT_FAULT_PAGE, /* the kernel touched memory that is not there */
+    SIMT_FAULT_PAGE, /* the kernel did what the processor refuses: touched memory that is not there,
+                      * ran out of stack, divided an integer by zero */
     SIMT_FAULT_OUT_OF_MEMORY,
 } simt_fault_kind;
 
