@@ -1,8 +1,12 @@
 """Fixtures of all tests, and the check that no test leaves an object of Metal behind."""
 
 import gc
+import os
 
 import pytest
+
+# Before NumPy is loaded: its BLAS threads spin while they wait, on cores that kernels need.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import flashmetal as fm
 from flashmetal import _host

@@ -48,11 +48,6 @@ def tokenizer(assistant):
     return assistant.tokenizer
 
 
-@pytest.fixture(scope="module")
-def device():
-    return flashmetal_attention.open_device()
-
-
 @pytest.fixture
 def run(assistant, monkeypatch, capsys):
     """Run the command line on the model that is already loaded: (status, stdout, stderr)."""
@@ -268,7 +263,8 @@ def test_prompt_in_one_batch_predicts_what_token_by_token_does(assistant):
 
 
 class TestCheck:
-    @pytest.mark.timeout(120)
+    @pytest.mark.slow
+    @pytest.mark.timeout(300)
     @pytest.mark.parametrize(
         ("prompt", "least_tokens"),
         [
@@ -297,6 +293,7 @@ class TestCheck:
             return transcript
 
         monkeypatch.setattr(assistant, "reference", altered)
+        monkeypatch.setattr(generate, "CHECKED_TOKENS", 4)
         status, out, _ = run("--check", "--attention", "numpy", "--max-tokens", "1", FRANCE)
         assert status == generate.STATUS_FAILED
         assert "Token 1 is 504 'The', ahead by" in out
@@ -348,6 +345,7 @@ class TestCommandLine:
         status, _, err = run("--attention", "numpy")
         assert (status, err) == (generate.STATUS_INTERRUPTED, "\nInterrupted.\n")
 
+    @pytest.mark.slow
     def test_reader_that_leaves_ends_it_without_a_traceback(self):
         command = [sys.executable, str(TOOLS / "generate.py"), "--attention", "numpy"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

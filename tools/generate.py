@@ -33,6 +33,8 @@ STATUS_INTERRUPTED = 130
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     options = _parse(arguments)
+    # Before NumPy is loaded: its BLAS threads spin while they wait, on cores that attention needs.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A terminal that lacks a character shows another in its place; the answer goes on.
     sys.stdout.reconfigure(errors="replace")
     try:
