@@ -12,6 +12,8 @@
 namespace msl {
 namespace {
 
+const std::string TENSOR_STUBS = "/stub_tensor/";
+
 using Arguments = std::vector<std::string>;
 
 void append(Arguments &to, std::initializer_list<const char *> from) {
@@ -68,7 +70,7 @@ std::string preprocess(const Compilation &compilation) {
     arguments.push_back("-I" + compilation.headers + "/stub");
     // Without the tensor API its headers are not there, and the error about that is clang's own.
     if (request.tensor_api && request.language_version >= 4u << 16) {
-        arguments.push_back("-I" + compilation.headers + "/stub_tensor");
+        arguments.push_back("-I" + compilation.headers + TENSOR_STUBS);
     }
     arguments.push_back("-");
     const std::string source = source_text(request);
@@ -76,6 +78,17 @@ std::string preprocess(const Compilation &compilation) {
     const Finished finished = run_program(arguments, first_line + source);
     if (finished.status != 0) refuse(finished.errors, {source, source, {}});
     return finished.output;
+}
+
+// Which headers of the tensor API the text includes: the first stage marks where each begins.
+std::string tensor_headers(const std::string &preprocessed) {
+    std::string text;
+    for (const std::string name :
+         {"metal_tensor", "MetalPerformancePrimitives/MetalPerformancePrimitives.h"}) {
+        if (preprocessed.find(TENSOR_STUBS + name + "\"") != std::string::npos)
+            text += "#include \"" + name + "\"\n";
+    }
+    return text;
 }
 
 // Without finite-math-only: kernels rely on -INFINITY.
@@ -95,7 +108,8 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
     const std::string source = source_text(request);
     const std::string digest = hexadecimal(Sha256::of(source));
     try {
-        return "#include \"metal_stdlib\"\n" + function_constant_values(request) + "#line 1 \"" +
+        return "#include \"metal_stdlib\"\n" + tensor_headers(rewritten.text) +
+               "#include \"msl_keywords.h\"\n" + function_constant_values(request) + "#line 1 \"" +
                std::string(SOURCE_NAME) + "\"\n" + rewritten.text + glue(rewritten.kernels, digest);
     } catch (const KernelError &error) {
         refuse(error, {source, rewritten.text, {}});
@@ -113,6 +127,8 @@ std::string compile_rewritten(const Compilation &compilation, const Rewritten &r
             // Vectors may lie at odd addresses: see msl_vector.h.
             "-fmax-type-align=8", "-nostdlibinc"});
     append_math(arguments, compilation.request.math_mode);
+    // The descriptor of a matmul2d is an object as a template argument.
+    if (!tensor_headers(rewritten.text).empty()) arguments.push_back("-std=c++20");
     arguments.push_back("-march=" + compilation.cpu_level);
     append(arguments, {"-isystem", compilation.headers.c_str(), "-o", "-", "-"});
     const Finished finished = run_program(arguments, text);

@@ -101,6 +101,7 @@ void add_signal(Text &text, const Threadgroup &group, const Stacks &stacks,
 }  // namespace
 
 simt_fault fault_of(const Threadgroup &group, const Stacks &stacks, const simt_launch &launch) {
+    if (group.incident.kind == SIMT_FAULT_OUT_OF_MEMORY) return fault_out_of_memory(launch);
     simt_fault fault = {};
     fault.kind = group.incident.kind;
     Text text(fault, launch);

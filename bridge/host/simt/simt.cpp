@@ -3,6 +3,7 @@
 #include "barrier.h"
 #include "pool.h"
 #include "processors.h"
+#include "scratch.h"
 #include "simdgroup.h"
 
 #include <new>
@@ -26,8 +27,8 @@ bool empty(const simt_launch &launch) {
 extern "C" {
 
 const msl_runtime simt_runtime = {
-    MSL_ABI_VERSION,      simt::barrier_wait,      simt::simdgroup_begin,
-    simt::simdgroup_wait, simt::barrier_cooperate, current_thread,
+    MSL_ABI_VERSION,         simt::barrier_wait, simt::simdgroup_begin, simt::simdgroup_wait,
+    simt::barrier_cooperate, current_thread,     simt::scratch_memory,
 };
 
 simt_pool *simt_pool_create(uint32_t threads) {

@@ -1,5 +1,6 @@
 // The threadgroup that a worker runs: its threads, where each of them waits, and what they share.
 #pragma once
+#include "scratch.h"
 #include "simt.h"
 #include "stack.h"
 
@@ -44,6 +45,7 @@ struct Threadgroup {
     msl_exchange exchange[MAX_SIMDGROUPS];
     Leader leader;  // of the meeting that fills up
     void *cooperating[MSL_MAX_THREADS];
+    Scratch *scratch;  // the worker's
     Incident incident;
 
     const sanitizer::Stack *stacks;           // the fibers', by thread

@@ -60,6 +60,7 @@ bool Worker::prepare(const simt_launch &launch) {
     group_.entry = launch.kernel->entry;
     group_.fibers = stacks_.fibers();
     group_.stacks = stacks_.annotations();
+    group_.scratch = &scratch_;
     std::fill(laid_out_, laid_out_ + 3, 0u);
     return true;
 }

@@ -26,6 +26,7 @@ class Worker {
     void lay_out(const Job &job, const uint32_t size[3]);
 
     Stacks stacks_;
+    Scratch scratch_;
     Threadgroup group_ = {};
     uint32_t laid_out_[3];  // the threadgroup size that the threads of `group_` are written for
     // [[threadgroup(i)]] arguments in one block, and the library's own `threadgroup` variables.

@@ -19,11 +19,12 @@ extern "C" {
 #endif
 
 enum {
-    MSL_ABI_VERSION = 1,
-    MSL_LANES = 32,             // threads of a SIMD-group
-    MSL_MAX_THREADS = 1024,     // threads of a threadgroup
-    MSL_MAX_BUFFERS = 31,       // argument indices
-    MSL_EXCHANGE_BYTES = 16,    // widest operand of a SIMD-group operation, per lane
+    MSL_ABI_VERSION = 2,
+    MSL_LANES = 32,           // threads of a SIMD-group
+    MSL_MAX_THREADS = 1024,   // threads of a threadgroup
+    MSL_MAX_BUFFERS = 31,     // argument indices
+    MSL_EXCHANGE_BYTES = 16,  // widest operand of a SIMD-group operation, per lane
+    MSL_SCRATCH_ALIGNMENT = 64,
     MSL_SITE_COLUMN_BITS = 10,  // of a site: source line << 10 | column, modulo 2^10
 };
 
@@ -59,6 +60,9 @@ typedef struct msl_runtime {
     // Every thread arrives with `mine`; the last one runs `leader` over all of them.
     void (*cooperate)(uint32_t site, void *mine, void (*leader)(void **all, uint32_t threads));
     const msl_thread *(*thread)(void);  // the running one
+    // Memory of the OS thread, at a multiple of MSL_SCRATCH_ALIGNMENT, that keeps its content until
+    // the running thread meets others or asks again. Never null.
+    void *(*scratch)(size_t bytes);
 } msl_runtime;
 
 typedef enum msl_binding_kind {

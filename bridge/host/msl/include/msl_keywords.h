@@ -1,4 +1,5 @@
-// Words of MSL that C++ does not know. Last: no header of ours may use them after this.
+// Words of MSL that C++ does not know. Included behind every other header: none of them may use
+// these words after this.
 #pragma once
 
 #define kernel
