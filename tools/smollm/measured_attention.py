@@ -74,7 +74,8 @@ class MeasuredAttention:
         """Return the largest ``|out - fp64 attention|`` and how many rows were compared."""
         stride = -(-len(self._samples) // _MOST_COMPARED) or 1
         compared = self._samples[::stride]
-        return max(map(self._difference, compared), default=0.0), len(compared)
+        # NumPy's maximum, unlike the builtin, is NaN as soon as one difference is.
+        return float(np.max(list(map(self._difference, compared)), initial=0.0)), len(compared)
 
     def _difference(self, sample: _Sample) -> float:
         seen = slice(sample.position + 1)
