@@ -61,7 +61,8 @@ kernel void common(CHECKED) {
     CHECK(min(1u, 2) == 1 && max(short(3), 2) == 3 && max(3, 2.5f) == 3 && min(half(1), 2.0h) == 1);
     CHECK(min3(3, 1, 2) == 1 && max3(3, 1, 2) == 3 && median3(3, 1, 2) == 2);
     CHECK(all(max(float4(1, 2, 3, 4), 2.5) == float4(2.5, 2.5, 3, 4)));
-    CHECK(select(1, 2, true) == 2 && all(select(int2(1), int2(2), bool2(true, false)) == int2(2, 1)));
+    CHECK(select(1, 2, true) == 2 &&
+          all(select(int2(1), int2(2), bool2(true, false)) == int2(2, 1)));
     CHECK(min(-1l, 1l) == -1 && max(ulong(1) << 40, 3ul) == 1ul << 40);
 }
 
@@ -105,7 +106,8 @@ kernel void limits(CHECKED) {
     static_assert(numeric_limits<uint>::max() == 0xffffffff, "uint");
     static_assert(numeric_limits<short>::lowest() == -32768, "short");
     CHECK(float(numeric_limits<bfloat>::lowest()) == -0x1.fep127f);
-    CHECK(numeric_limits<float>::min() == FLT_MIN && numeric_limits<half>::epsilon() == HALF_EPSILON);
+    CHECK(numeric_limits<float>::min() == FLT_MIN &&
+          numeric_limits<half>::epsilon() == HALF_EPSILON);
 }
 
 kernel void brains(CHECKED) {

@@ -1,6 +1,7 @@
 // Operations of whole SIMD-groups and of quadgroups; `n` threads, so the last group may be partial.
-#define LANE uint lane [[thread_index_in_simdgroup]], uint i [[thread_index_in_threadgroup]],      \
-             uint n [[threads_per_threadgroup]]
+#define LANE                                                                                       \
+    uint lane [[thread_index_in_simdgroup]], uint i [[thread_index_in_threadgroup]],               \
+        uint n [[threads_per_threadgroup]]
 #define LANES min(32u, n - i / 32 * 32)
 
 kernel void reductions(CHECKED, LANE) {
@@ -40,14 +41,19 @@ kernel void shuffles(CHECKED, LANE) {
 kernel void divergence(CHECKED, LANE) {
     const uint lanes = LANES;
     uint branch = 1;
-    if (lane < 8) branch = simd_sum(1u); else if (lane < 20) branch = simd_sum(100u);
+    if (lane < 8)
+        branch = simd_sum(1u);
+    else if (lane < 20)
+        branch = simd_sum(100u);
     CHECK(branch == (lane < 8 ? min(lanes, 8u) : lane < 20 ? 100 * (min(lanes, 20u) - 8) : 1));
     uint steps = 0, expected = 0;
-    for (uint k = 0; k <= lane; k++) steps += simd_sum(1u), expected += lanes - k;
+    for (uint k = 0; k <= lane; k++)
+        steps += simd_sum(1u), expected += lanes - k;
     CHECK(steps == expected);
     if (lane % 2) {
         CHECK(simd_broadcast_first(lane) == 1 && simd_is_first() == (lane == 1));
-        CHECK(ulong(simd_ballot(true)) == (0xaaaaaaaaul & (lanes == 32 ? 0xffffffff : (1ul << lanes) - 1)));
+        CHECK(ulong(simd_ballot(true)) ==
+              (0xaaaaaaaaul & (lanes == 32 ? 0xffffffff : (1ul << lanes) - 1)));
         if (lane > 5) return;
         CHECK(simd_sum(1u) == min(3u, lanes / 2));
     }

@@ -45,7 +45,7 @@ kernel void conversions(CHECKED) {
     CHECK(all(as_type<uchar4>(0x04030201u) == uchar4(1, 2, 3, 4)));
     CHECK(all(as_type<half2>(0x3c004000u) == half2(2, 1)));
     CHECK(all((half3)float3(1, 2, 3) == half3(1, 2, 3)));
-    CHECK(long4(1) .w == 1);
+    CHECK(long4(1).w == 1);
 }
 
 kernel void operators(CHECKED) {
@@ -55,7 +55,8 @@ kernel void operators(CHECKED) {
     int4 i = int4(7, -7, 8, 9);
     CHECK(all(i % 4 == int4(3, -3, 0, 1)) && all(i / 2 == int4(3, -3, 4, 4)));
     CHECK(all((uint2(1, 2) << 3) == uint2(8, 16)) && all(int2(-8, 8) >> 1 == int2(-4, 4)));
-    CHECK(all((uint2(6, 5) & 3) == uint2(2, 1)) && all((uint2(6) ^ 5u) == 3) && all(~uint2(0) == ~0u));
+    CHECK(all((uint2(6, 5) & 3) == uint2(2, 1)) && all((uint2(6) ^ 5u) == 3) &&
+          all(~uint2(0) == ~0u));
     CHECK(all((a < float3(2)) == bool3(true, false, false)) && any(a == b - 3));
     CHECK(all(!bool2(true, false) == bool2(false, true)));
     CHECK(all((bool2(true, false) && bool2(true, true)) == bool2(true, false)));
@@ -103,9 +104,11 @@ kernel void constants(CHECKED) {
 kernel void misaligned(CHECKED, device float *data [[buffer(1)]]) {
     for (uint start = 0; start < 4; start++) {
         device float4 *vectors = (device float4 *)(data + start);
-        for (uint i = 0; i < 4; i++) vectors[i] = float4(i) + float4(0, 1, 2, 3);
+        for (uint i = 0; i < 4; i++)
+            vectors[i] = float4(i) + float4(0, 1, 2, 3);
         float4 sum = 0;
-        for (uint i = 0; i < 4; i++) sum += vectors[i];
+        for (uint i = 0; i < 4; i++)
+            sum += vectors[i];
         CHECK(all(sum == float4(6, 10, 14, 18)));
         device half4 *halves = (device half4 *)((device half *)data + 1 + 2 * start);
         halves[1] = half4(1, 2, 3, 4);

@@ -45,15 +45,21 @@ std::vector<Position> positions(const std::vector<Kernel> &kernels) {
     return result;
 }
 
-[[noreturn]] void refuse(const std::string &printed, const DiagnosedText &text) {
-    throw Failure{MSL_FAILURE_SOURCE, clean_diagnostics(printed, text)};
+// Of a compiler that says nothing, as when it crashes, at least that it failed.
+[[noreturn]] void refuse(const Finished &finished, const DiagnosedText &text) {
+    const std::string said = clean_diagnostics(finished.errors, text);
+    throw Failure{MSL_FAILURE_SOURCE, !said.empty()
+                                          ? said
+                                          : std::string(SOURCE_NAME) +
+                                                ": error: the compiler failed with status " +
+                                                std::to_string(finished.status) + "\n"};
 }
 
 [[noreturn]] void refuse(const KernelError &error, const DiagnosedText &text) {
     const Position &at = error.position;
-    refuse(at.file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
-               ": error: " + error.message + "\n",
-           text);
+    const std::string printed = at.file + ":" + std::to_string(at.line) + ":" +
+                                std::to_string(at.column) + ": error: " + error.message + "\n";
+    throw Failure{MSL_FAILURE_SOURCE, clean_diagnostics(printed, text)};
 }
 
 // Stage 1: macros and conditions, behind empty headers, so that MSL's keywords stay identifiers.
@@ -76,7 +82,7 @@ std::string preprocess(const Compilation &compilation) {
     const std::string source = source_text(request);
     const std::string first_line = "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n";
     const Finished finished = run_program(arguments, first_line + source);
-    if (finished.status != 0) refuse(finished.errors, {source, source, {}});
+    if (finished.status != 0) refuse(finished, {source, source, {}});
     return finished.output;
 }
 
@@ -108,9 +114,10 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
     const std::string source = source_text(request);
     const std::string digest = hexadecimal(Sha256::of(source));
     try {
-        return "#include \"metal_stdlib\"\n" + tensor_headers(rewritten.text) +
-               "#include \"msl_keywords.h\"\n" + function_constant_values(request) + "#line 1 \"" +
-               std::string(SOURCE_NAME) + "\"\n" + rewritten.text + glue(rewritten.kernels, digest);
+        return "#line 1 \"<prelude>\"\n#include \"metal_stdlib\"\n" +
+               tensor_headers(rewritten.text) + "#include \"msl_keywords.h\"\n" +
+               function_constant_values(request) + "#line 1 \"" + std::string(SOURCE_NAME) +
+               "\"\n" + rewritten.text + glue(rewritten.kernels, digest);
     } catch (const KernelError &error) {
         refuse(error, {source, rewritten.text, {}});
     }
@@ -134,7 +141,7 @@ std::string compile_rewritten(const Compilation &compilation, const Rewritten &r
     const Finished finished = run_program(arguments, text);
     if (finished.status != 0) {
         const std::string source = source_text(compilation.request);
-        refuse(finished.errors, {source, text, positions(rewritten.kernels)});
+        refuse(finished, {source, text, positions(rewritten.kernels)});
     }
     return finished.output;
 }

@@ -46,8 +46,9 @@ class Printer {
         if (diagnostic.file == GLUE_NAME) {
             return diagnostic.line <= kernels_.size() ? Origin::Glue : Origin::Header;
         }
-        return compiled_.line(diagnostic.file, diagnostic.line).empty() ? Origin::Header
-                                                                        : Origin::Source;
+        const bool user =
+            diagnostic.file[0] != '<' && !compiled_.line(diagnostic.file, diagnostic.line).empty();
+        return user ? Origin::Source : Origin::Header;
     }
 
     // What is wrong inside a header is wrong with the user's call of it: the first note about the

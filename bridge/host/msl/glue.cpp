@@ -52,8 +52,8 @@ class KernelGlue {
             const std::string type = "F::argument<" + std::to_string(i) + ">";
             arguments += (i ? ", " : "") + argument(kernel_.parameters[i], type);
         }
-        const std::string alias =
-            "using F = __msl::function<decltype(&::" + kernel_.function + ")>; ";
+        const std::string alias = "using F = __msl::function<decltype(&::" + kernel_.function +
+                                  ")>; static_assert(sizeof(F)); ";
         std::string text = "namespace __msl_glue_" + number_ + " { " + alias;
         text += "static const msl_binding bindings[] = { " + bindings_ + "{} }; ";
         // Inlining would compile the kernel twice, as its address is taken besides.

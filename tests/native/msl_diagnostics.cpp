@@ -1,0 +1,134 @@
+// What a host is told about text that does not compile: the user's lines, columns and names.
+#include "msl_request.h"
+
+static std::string errors(const std::string &source) {
+    std::string message;
+    int kind = 0;
+    const Request request(source);
+    CHECK(!request.compile(&message, &kind));
+    CHECK(kind == MSL_FAILURE_SOURCE);
+    for (const char *internal : {"__msl", "_Float16", "metal_stdlib", MSL_HEADERS, "<kernels>",
+                                 "thread_local", "[...]", "generated."}) {
+        if (contains(message, internal)) check_text(message, internal, __FILE__, __LINE__);
+    }
+    return message;
+}
+
+static std::string errors_in(const std::string &statement) {
+    return errors("#include <metal_stdlib>\nusing namespace metal;\n"
+                  "kernel void f(device float4 *x [[buffer(0)]]) {\n" +
+                  statement + "\n}\n");
+}
+
+static void missing_headers() {
+    const std::string source = "#include <metal_stdlib>\n#include <metal_tensor>\n";
+    CHECK_TEXT(errors(source), "program_source:2:10: fatal error: 'metal_tensor' file not found\n"
+                               "#include <metal_tensor>\n"
+                               "         ^~~~~~~~~~~~~~\n");
+    CHECK_TEXT(errors("#include \"own.h\"\n"),
+               "program_source:1:10: fatal error: 'own.h' file not found\n"
+               "#include \"own.h\"\n"
+               "         ^~~~~~~\n");
+}
+
+static void places_in_the_users_text() {
+    CHECK_TEXT(errors_in("\tx[0]  =  1.0 +   bad_name; /* why */  y();"),
+               "program_source:4:19: error: use of undeclared identifier 'bad_name'\n"
+               "\tx[0]  =  1.0 +   bad_name; /* why */  y();\n"
+               "\t                 ^\n"
+               "program_source:4:40: error: use of undeclared identifier 'y'\n"
+               "\tx[0]  =  1.0 +   bad_name; /* why */  y();\n"
+               "\t                                      ^\n");
+    CHECK_TEXT(errors_in("    x[0] = 1.0h * 2.0"),
+               "program_source:4:22: error: expected ';' after expression\n"
+               "    x[0] = 1.0h * 2.0\n"
+               "                     ^\n"
+               "                     ;\n");
+    CHECK_TEXT(errors_in("    threadgroup floot s[3];"),
+               "program_source:4:17: error: unknown type name 'floot'; did you mean 'float'?\n"
+               "    threadgroup floot s[3];\n"
+               "                ^~~~~\n"
+               "                float\n");
+    CHECK(contains(
+        errors("#define BAD(a) missing_##a\nkernel void f() { int x =  BAD(thing) + 3; }\n"),
+        "program_source:2:28: error: use of undeclared identifier 'missing_thing'\n"));
+    CHECK(contains(errors("#line 70 \"other.metal\"\nkernel void f() { oops; }\n"),
+                   "other.metal:70:19: error: use of undeclared identifier 'oops'\n"));
+}
+
+static void names_of_the_users() {
+    CHECK(contains(errors_in("half4 h = x[0];"),
+                   "4:7: error: no viable conversion from 'float4' to 'half4'\n"));
+    CHECK(contains(errors_in("x[0] = x[0] + half4(1);"),
+                   "error: invalid operands to binary expression ('float4' and 'half4')\n"));
+    CHECK(contains(errors_in("x[0].xx = float2(1);"),
+                   "error: vector is not assignable (contains duplicate components)\n"));
+    CHECK(contains(errors_in("float y = x[0].q;"), "error: no member named 'q' in 'float4'\n"));
+    CHECK(contains(errors_in("x[0] = as_type<float4>(1.0f);"),
+                   "4:8: error: no matching function for call to 'as_type'\n"));
+    CHECK(contains(errors_in("metal::mem_flagz y;"), "'mem_flags'?\n"));
+}
+
+static void notes_of_the_users() {
+    const std::string message = errors("template <typename T> T twice(T x) { return x.foo; }\n"
+                                       "kernel void f(device float *x [[buffer(0)]]) {\n"
+                                       "    x[0] = twice(x[0]);\n}\n");
+    CHECK_TEXT(message,
+               "program_source:1:46: error: member reference base type 'float' is not a structure "
+               "or union\n"
+               "template <typename T> T twice(T x) { return x.foo; }\n"
+               "                                            ~^~~~\n"
+               "program_source:3:12: note: in instantiation of function template specialization "
+               "'twice<float>' requested here\n"
+               "    x[0] = twice(x[0]);\n"
+               "           ^\n");
+}
+
+static void kernels_that_cannot_be_called() {
+    CHECK_TEXT(errors("kernel void f(device float *x [[buffer(0)]], uint n) { x[0] = n; }"),
+               "program_source:1:51: error: parameter 'n' of kernel 'f' has no attribute that "
+               "gives it a value\n"
+               "kernel void f(device float *x [[buffer(0)]], uint n) { x[0] = n; }\n"
+               "                                                  ^\n");
+    CHECK(contains(errors("\nkernel void f(device float *x [[buffer(31)]]) {}"),
+                   "program_source:2:13: error: argument indices go from 0 to 30\n"));
+    CHECK(contains(errors("kernel void f(float x [[buffer(0)]]) {}"),
+                   "program_source:1:13: error: a bound parameter is a pointer or a reference\n"));
+    CHECK(contains(errors("kernel int f() { return 1; }"), "error: a kernel returns void\n"));
+    CHECK(contains(errors("kernel void f(texture2d<float> t [[texture(0)]]) {}"), "'texture'"));
+    CHECK(
+        contains(errors("template <typename T> kernel void f(device T *x) {}\n"
+                        "template [[host_name(\"a\")]] kernel void f<nothing>(device nothing *x);"),
+                 "program_source:2:41: error: use of undeclared identifier 'nothing'\n"));
+    CHECK(contains(
+        errors("float helper(float x);\nkernel void f(device float *x) { *x = helper(1); }"),
+        "error: function 'helper(float)' is called and nowhere defined\n"));
+    // One mistake, one message.
+    CHECK_TEXT(errors("kernel void f() {\n    int x = bad;\n}\n"),
+               "program_source:2:13: error: use of undeclared identifier 'bad'\n"
+               "    int x = bad;\n"
+               "            ^\n");
+}
+
+static void text_of_any_kind() {
+    for (const std::string &source :
+         {std::string("}}} kernel ((( [[ threadgroup"), std::string("kernel void f() {"),
+          std::string("\0\x01\xff\xfe", 4), std::string("\"unterminated"), std::string("#if 1\n"),
+          std::string(3000, '('), "kernel void f() { " + std::string(30000, '+') + "; }"}) {
+        CHECK(!errors(source).empty());
+    }
+    const Request empty("");
+    msl_library *library = empty.compile();
+    CHECK(library && msl_library_kernel_count(library) == 0);
+    msl_library_release(library);
+}
+
+int main() {
+    const CompilerFolders folders;
+    missing_headers();
+    places_in_the_users_text();
+    names_of_the_users();
+    notes_of_the_users();
+    kernels_that_cannot_be_called();
+    text_of_any_kind();
+}

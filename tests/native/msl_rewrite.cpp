@@ -1,0 +1,169 @@
+// The rewriter: which kernels it finds, and what becomes of MSL's own words.
+#include "rewrite.h"
+
+#include "function_constants.h"
+
+#include <algorithm>
+
+#include "msl_test.h"
+
+static std::string rewritten(const std::string &text) {
+    return msl::rewrite(text).text;
+}
+
+static std::string names(const std::string &text) {
+    std::string result;
+    for (const msl::Kernel &kernel : msl::rewrite(text).kernels) {
+        result += kernel.name + "=" + kernel.function + " ";
+    }
+    return result;
+}
+
+static void finds_kernels() {
+    CHECK_TEXT(names("kernel void f() {}"), "f=f ");
+    CHECK_TEXT(names("[[kernel]] void f() {} [[kernel, host_name(\"g\")]] void h() {}"),
+               "f=f g=h ");
+    CHECK_TEXT(names("[[host_name(\"a\" \"b\")]] kernel void f() { if (1) {} }"), "ab=f ");
+    CHECK_TEXT(names("kernel void [[max_total_threads_per_threadgroup(32)]]\nf() {}"), "f=f ");
+    CHECK_TEXT(names("void f() { int kernel_of; } struct A { void kernel_like(); };"), "");
+    CHECK_TEXT(names("kernel void declared(int x);"), "");
+    CHECK_TEXT(names("namespace a { inline namespace b { kernel void f() {} } } "
+                     "extern \"C\" { kernel void g() {} } kernel void h() {}"),
+               "f=a::b::f g=g h=h ");
+    CHECK_TEXT(
+        names("struct S { int x; }; enum E { A, B }; int table[] = {1, 2}; kernel void f() {}"),
+        "f=f ");
+    CHECK_TEXT(names("struct S { int x; } one; kernel void f() {} int two = 2; kernel void g() {}"),
+               "f=f g=g ");
+    // The first of two with one name.
+    CHECK_TEXT(names("kernel void f() {} [[host_name(\"f\")]] kernel void g() {}"), "f=f ");
+}
+
+static void finds_instantiations() {
+    const std::string generic =
+        "template <typename T, int N = (1 > 2) ? 3 : 4, typename = enable_if_t<(sizeof(T) < 8)>>\n"
+        "kernel void f(device T *x [[buffer(0)]]) {}\n";
+    CHECK_TEXT(names(generic), "");
+    CHECK_TEXT(names(generic + "template [[host_name(\"f_int\")]] kernel void f<int, 3>"
+                               "(device int *x [[buffer(0)]]);"),
+               "f_int=f<int, 3> ");
+    CHECK_TEXT(
+        names(generic + "template [[host_name(\"a\")]] [[kernel]] decltype(f<half>) f<half>;"),
+        "a=f<half> ");
+    CHECK_TEXT(names(generic + "typedef decltype(f<int>) t; template [[host_name(\"a\")]] kernel t "
+                               "f<int, (4 > 2) ? 1 : 2>;"),
+               "a=f<int, (4 > 2) ? 1 : 2> ");
+    CHECK_TEXT(names(generic + "template kernel void f<vec<int, 2>>(device vec<int, 2> *x);"),
+               "f=f<vec<int, 2>> ");
+    const std::string text =
+        generic + "\ntemplate [[host_name(\"a\")]] kernel void f<int>(int *);\nint y;";
+    CHECK(!contains(rewritten(text), "host_name"));
+    CHECK(contains(rewritten(text), "\nint y;"));
+    const msl::Rewritten limited = msl::rewrite(
+        "template <int N> [[kernel, max_total_threads_per_threadgroup(N * 32)]] void g() {}\n"
+        "template [[host_name(\"g2\")]] [[kernel]] void g<2>();");
+    CHECK_TEXT(limited.kernels[0].limit, "__msl_limit_g<2>");
+    CHECK(contains(limited.text, "template <int N> constexpr unsigned __msl_limit_g = (N * 32);"));
+}
+
+static void reads_parameters() {
+    const msl::Rewritten result = msl::rewrite(
+        "kernel void f(device const float *a [[buffer(BASE + 1)]], constant P &b, uint2 c\n"
+        "[[thread_position_in_grid]], constant long d[3] [[buffer(4), function_constant(on)]], "
+        "threadgroup half *e [[threadgroup(0)]], texture<int, access::read> g) { a[c.x] = d[0]; }");
+    const std::vector<msl::Parameter> &parameters = result.kernels[0].parameters;
+    CHECK(parameters.size() == 6);
+    CHECK_TEXT(parameters[0].name, "a");
+    CHECK_TEXT(find_attribute(parameters[0].attributes, "buffer")->argument, "BASE + 1");
+    CHECK(parameters[0].points && parameters[0].used && !parameters[0].threadgroup);
+    CHECK(parameters[1].name == "b" && parameters[1].points && !parameters[1].used);
+    CHECK(parameters[2].name == "c" && !parameters[2].points && parameters[2].used);
+    CHECK(parameters[3].name == "d" && parameters[3].points);
+    CHECK_TEXT(find_attribute(parameters[3].attributes, "function_constant")->argument, "on");
+    CHECK(parameters[4].threadgroup && !find_attribute(parameters[4].attributes, "buffer"));
+    CHECK(parameters[5].name == "g" && !parameters[5].points);
+    CHECK(msl::rewrite("kernel void f(void) {}").kernels[0].parameters.empty());
+}
+
+static void rewrites_threadgroup_variables() {
+    const auto body = [](const std::string &statement) {
+        const std::string text = rewritten("kernel void f() {" + statement + "}");
+        return text.substr(17, text.size() - 18);
+    };
+    CHECK_TEXT(body("threadgroup float x[4];"), "__msl_tgvar float x[4];");
+    CHECK_TEXT(body("threadgroup array<int, 3> x;"), "__msl_tgvar array<int, 3> x;");
+    CHECK_TEXT(body("int y; threadgroup S<(1 > 2)> x, z[2];"),
+               "int y; __msl_tgvar S<(1 > 2)> x, z[2];");
+    CHECK_TEXT(body("{ threadgroup uint x; }"), "{ __msl_tgvar uint x; }");
+    CHECK_TEXT(body("threadgroup float x[2] = {0};"), "__msl_tgvar float x[2] = {0};");
+    for (const char *same : {"threadgroup float *x = y;", "threadgroup S &x = *y;",
+                             "g((threadgroup half *)x);", "const threadgroup float *x;",
+                             "f<threadgroup float *>(x);", "threadgroup T *const x = y;"}) {
+        CHECK_TEXT(body(same), same);
+    }
+    CHECK_TEXT(rewritten("void f(threadgroup float *x [[threadgroup(0)]]) {}"),
+               "void f(threadgroup float *x [[msl_tgattr (0)]]) {}");
+}
+
+static void rewrites_literals() {
+    CHECK_TEXT(rewritten("1.0 .5 1e3 1.f 2.0F 0x1p-1 7 7u 0x1e 0x1bf 1'0.0"),
+               "1.0f .5f 1e3f 1.f 2.0F 0x1p-1f 7 7u 0x1e 0x1bf 1'0.0f");
+    CHECK_TEXT(rewritten("1.5h 16.h 1e-5h 2h"),
+               "((half)1.5f) ((half)16.f) ((half)1e-5f) ((half)2.f)");
+    CHECK_TEXT(rewritten("0.5bf"), "((bfloat)0.5f)");
+    CHECK_TEXT(rewritten("\"1.0\" '1' x1.y"), "\"1.0\" '1' x1.y");
+}
+
+static void rewrites_function_constants() {
+    CHECK_TEXT(rewritten("constant bool on [[function_constant(2)]];"),
+               "constexpr bool on  = __msl::function_constant<(2)>(); constexpr bool "
+               "__msl_defined_on = __msl::function_constant<(2)>::defined;");
+    CHECK_TEXT(rewritten("constant int x = 3;"), "constant int x = 3;");
+    const msl_constant constants[] = {{3, "true"}};
+    msl_request request = {};
+    request.constants = constants;
+    request.constant_count = 1;
+    CHECK(contains(msl::function_constant_values(request), "struct __msl::constant_value<3>"));
+}
+
+static void strips_unroll_pragmas() {
+    CHECK_TEXT(rewritten("#pragma unroll(N)\nint x;\n#pragma clang loop unroll(full)\n"
+                         "#pragma once\n"),
+               "                 \nint x;\n                               \n#pragma once\n");
+}
+
+// Whatever is left out or doubled, the rewriter ends, and keeps the number of lines.
+static void survives_broken_text() {
+    const std::string whole =
+        "template <typename T, int N> [[kernel, max_total_threads_per_threadgroup(N)]] void f(\n"
+        "  device T *x [[buffer(0)]], threadgroup half *y [[threadgroup(0)]]) {\n"
+        "  threadgroup float z[4]; if (x < y) { g<h<3>>(1.0h); } }\n"
+        "constant bool on [[function_constant(BASE + 1)]];\n"
+        "namespace a { struct S { int x; }; }\n"
+        "template [[host_name(\"f\" \"1\")]] [[kernel]] decltype(f<int, 3>) f<int, 3>;\n";
+    const std::vector<msl::Token> tokens = msl::lex(whole);
+    const auto lines = [](const std::string &text) {
+        return std::count(text.begin(), text.end(), '\n');
+    };
+    for (const msl::Token &token : tokens) {
+        std::string without = whole, doubled = whole;
+        without.erase(token.offset, token.text.size());
+        doubled.insert(token.offset, std::string(token.text) + " ");
+        const std::string broken_off = whole.substr(0, token.offset);
+        for (const std::string &text : {without, doubled, broken_off}) {
+            CHECK(lines(rewritten(text)) == lines(text));
+        }
+    }
+    CHECK_TEXT(rewritten(""), "");
+}
+
+int main() {
+    finds_kernels();
+    finds_instantiations();
+    reads_parameters();
+    rewrites_threadgroup_variables();
+    rewrites_literals();
+    rewrites_function_constants();
+    strips_unroll_pragmas();
+    survives_broken_text();
+}
