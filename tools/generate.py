@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from smollm.report import Report
 
 DEFAULT_PROMPT = "What is the capital of France?"
+ANSWER_TOKENS = 256
 CHECKED_TOKENS = 64
 NEEDED_PACKAGES = {"numpy", "gguf", "tokenizers", "flashmetal"}
 
@@ -59,7 +60,10 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("prompt", nargs="?", default=DEFAULT_PROMPT, help="default: %(default)r")
     parser.add_argument("--system", metavar="TEXT", help="system prompt; default: the model's own")
     parser.add_argument(
-        "--max-tokens", type=_positive, default=256, metavar="N", help="default: %(default)s"
+        "--max-tokens",
+        type=_positive,
+        metavar="N",
+        help=f"default: {ANSWER_TOKENS}, or {CHECKED_TOKENS} with --check",
     )
     parser.add_argument(
         "--check",
@@ -84,10 +88,15 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
-    return number
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
+    return int(text)
+
+
+def _token_count(options: argparse.Namespace) -> int:
+    if options.check:
+        return max(options.max_tokens or 0, CHECKED_TOKENS)
+    return options.max_tokens or ANSWER_TOKENS
 
 
 def _answer(options: argparse.Namespace) -> int:
@@ -103,7 +112,7 @@ def _answer(options: argparse.Namespace) -> int:
     assistant = Assistant(options.model)
     load_seconds = time.perf_counter() - began
 
-    count = max(options.max_tokens, CHECKED_TOKENS) if options.check else options.max_tokens
+    count = _token_count(options)
     prompt = assistant.encode(options.prompt, count, options.system)
     attention = MeasuredAttention(open_attention(assistant.model.config, len(prompt) + count))
 
