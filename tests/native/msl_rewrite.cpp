@@ -126,6 +126,15 @@ static void rewrites_function_constants() {
     CHECK(contains(msl::function_constant_values(request), "struct __msl::constant_value<3>"));
 }
 
+static void declares_the_swizzles_in_use() {
+    CHECK_TEXT(
+        msl::rewrite("v.zx = w->xxyw.bgr.x + xy.size + v.xr + v.xyzwx;").swizzles,
+        "#define MSL_SWIZZLES_2\n"
+        "#define MSL_SWIZZLES_3 MSL_SWIZZLE3(bgr, 2, 1, 0) MSL_SWIZZLE2(zx, 2, 0)\n"
+        "#define MSL_SWIZZLES_4 MSL_SWIZZLE3(bgr, 2, 1, 0) MSL_CONSTANT_SWIZZLE4(xxyw, 0, 0, "
+        "1, 3) MSL_SWIZZLE2(zx, 2, 0)\n");
+}
+
 static void strips_unroll_pragmas() {
     CHECK_TEXT(rewritten("#pragma unroll(N)\nint x;\n#pragma clang loop unroll(full)\n"
                          "#pragma once\n"),
@@ -164,6 +173,7 @@ int main() {
     rewrites_threadgroup_variables();
     rewrites_literals();
     rewrites_function_constants();
+    declares_the_swizzles_in_use();
     strips_unroll_pragmas();
     survives_broken_text();
 }

@@ -114,7 +114,7 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
     const std::string source = source_text(request);
     const std::string digest = hexadecimal(Sha256::of(source));
     try {
-        return "#line 1 \"<prelude>\"\n#include \"metal_stdlib\"\n" +
+        return "#line 1 \"<prelude>\"\n" + rewritten.swizzles + "#include \"metal_stdlib\"\n" +
                tensor_headers(rewritten.text) + "#include \"msl_keywords.h\"\n" +
                function_constant_values(request) + "#line 1 \"" + std::string(SOURCE_NAME) +
                "\"\n" + rewritten.text + glue(rewritten.kernels, digest);

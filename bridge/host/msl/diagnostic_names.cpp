@@ -10,7 +10,7 @@ constexpr size_t LONGEST = 4000;  // characters; std::regex recurses for each
 const std::pair<std::regex, const char *> CHANGES[] = {
     {std::regex(R"(\b_Float16\b)"), "half"},
     {std::regex(R"(\b__msl_tgvar\b|\bstatic thread_local\b)"), "threadgroup"},
-    {std::regex(R"(no viable conversion from .* to .*duplicated_component.*)"),
+    {std::regex(R"(no setter defined for property '.*')"),
      "vector is not assignable (contains duplicate components)"},
     {std::regex(R"(\bunsigned char\b(?=, \d>))"), "uchar"},
     {std::regex(R"(\bunsigned short\b(?=, \d>))"), "ushort"},

@@ -2,6 +2,7 @@
 
 #include "function_constants.h"
 #include "literals.h"
+#include "swizzles.h"
 #include "threadgroup_memory.h"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ Rewritten rewrite(std::string preprocessed) {
     define_function_constants(tokens, declarations);
     rewrite_threadgroup_memory(tokens);
     rewrite_literals(tokens);
+    result.swizzles = declare_swizzles(tokens);
     result.text = tokens.text();
     return result;
 }

@@ -6,6 +6,7 @@ namespace msl {
 
 struct Rewritten {
     std::string text;
+    std::string swizzles;  // see swizzles.h
     std::vector<Kernel> kernels;
 };
 

@@ -29,13 +29,6 @@ template <int N> struct native<bfloat, N> : native<ushort, N> {};
 template <class T>
 inline constexpr bool has_native_arithmetic = !is_same_v<T, bool> && !is_same_v<T, bfloat>;
 
-// What may be assigned to a swizzle: nothing when it names a component twice.
-template <class V> struct duplicated_component : V {
-    duplicated_component() = delete;
-};
-template <class V, bool DISTINCT>
-using assignable = conditional_t<DISTINCT, V, duplicated_component<V>>;
-
 // What vectors of all lengths have in common. Constant expressions go through `data`, where the
 // compiler can take values apart; all else through `v`, which its optimiser keeps in a register.
 template <class T, int N> struct vector_base {
@@ -199,7 +192,7 @@ namespace metal {
             int i = 0;                                                                             \
             base::append(i, a, b, rest...);                                                        \
         }                                                                                          \
-        MSL_SWIZZLES(N)                                                                            \
+        MSL_COMPONENTS_##N MSL_SWIZZLES_##N                                                        \
     };
 MSL_VECTOR(2)
 MSL_VECTOR(3)

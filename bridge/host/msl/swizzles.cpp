@@ -1,0 +1,58 @@
+#include "swizzles.h"
+
+#include <algorithm>
+#include <set>
+
+namespace msl {
+namespace {
+
+// "zx" and "br" are components 2 and 0. Empty for any other name.
+std::string components(std::string_view name) {
+    if (name.size() < 2 || name.size() > 4) return "";
+    for (const std::string_view letters : {"xyzw", "rgba"}) {
+        std::string indices;
+        for (const char c : name) {
+            const size_t index = letters.find(c);
+            if (index != std::string_view::npos) indices += char('0' + index);
+        }
+        if (indices.size() == name.size()) return indices;
+    }
+    return "";
+}
+
+bool has_duplicate(std::string indices) {
+    std::sort(indices.begin(), indices.end());
+    return std::adjacent_find(indices.begin(), indices.end()) != indices.end();
+}
+
+// MSL_SWIZZLE2(zx, 2, 0); one that names a component twice cannot be assigned to.
+std::string declaration(std::string_view name, const std::string &indices) {
+    std::string text = has_duplicate(indices) ? " MSL_CONSTANT_SWIZZLE" : " MSL_SWIZZLE";
+    text += std::to_string(indices.size()) + "(" + std::string(name);
+    for (const char index : indices)
+        text += std::string(", ") + index;
+    return text + ")";
+}
+
+}  // namespace
+
+std::string declare_swizzles(const Tokens &tokens) {
+    std::set<std::string_view> used;
+    for (size_t k = 1; k < tokens.size(); k++) {
+        const bool member = tokens[k - 1] == "." || tokens[k - 1] == "->";
+        if (member && !components(tokens[k]).empty()) used.insert(tokens[k]);
+    }
+    std::string text;
+    for (const char size : {'2', '3', '4'}) {
+        text += std::string("#define MSL_SWIZZLES_") + size;
+        for (const std::string_view name : used) {
+            const std::string indices = components(name);
+            const bool has_all = *std::max_element(indices.begin(), indices.end()) < size;
+            if (has_all) text += declaration(name, indices);
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace msl
