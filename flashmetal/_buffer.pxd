@@ -15,13 +15,14 @@ cdef enum DTypeCode:
 cdef class Allocation:
     # One MTLBuffer, shared by all handles on it. Takes no weak references: their callbacks would
     # find it among the live allocations when it is already going.
-    cdef fm_buffer *handle       # owned
-    cdef char *base              # contents of the MTLBuffer
+    cdef fm_buffer *handle       # owned; NULL when released
+    cdef char *base              # contents of the MTLBuffer; NULL when released
     cdef size_t length           # bytes of the MTLBuffer
     cdef size_t begin            # offset of its first own byte: wrapped pages hold others' data
     cdef size_t end              # offset past its last own byte
     cdef Device device           # kept alive
     cdef bint copied             # a snapshot made by wrap: refused as an output
+    cdef Py_ssize_t exports      # arrays and others that point into it: then not released
     cdef void *newer             # neighbours among the live allocations; borrowed
     cdef void *older
 
@@ -37,6 +38,10 @@ cdef class Buffer:
     cdef object __weakref__
 
 
+# How often an allocation was released. Who keeps a Metal buffer's handle compares it with the count
+# from when it looked last, and looks again when it differs.
+cdef size_t release_count
+
 cdef size_t dtype_size(DTypeCode code) noexcept nogil
 cdef str dtype_name(DTypeCode code)
 cdef DTypeCode dtype_code(object dtype) except *
@@ -49,4 +54,8 @@ cdef Allocation allocate(Device device, object size)
 cdef Allocation find_live(Device device, const char *first, size_t size)
 # Makes a live allocation of one whose handle is set; begin and end bound its own bytes.
 cdef void finish(Allocation allocation, Device device, size_t begin, size_t end) noexcept
+# Gives Metal's buffer back, for all handles; InvalidState while the memory is exported.
+cdef int release(Allocation allocation) except -1
+# Raises InvalidState when it is released; `what` names it.
+cdef int require_live(Allocation allocation, str what) except -1
 cdef object count_bytes(tuple dimensions, DTypeCode code)

@@ -28,6 +28,7 @@ from flashmetal._bridge cimport (
     check,
     check_not_forked,
     error_clear,
+    fm_buffer,
     fm_error,
     fm_status,
 )
@@ -38,19 +39,21 @@ from flashmetal._integer cimport to_integer
 import numpy as np
 
 from flashmetal.dtype import DTYPES, name_of, numpy_dtype
-from flashmetal.errors import BufferAllocationError, InvalidArgument
+from flashmetal.errors import BufferAllocationError, InvalidArgument, InvalidState
 
 __all__ = ["Allocation", "Buffer", "alloc"]
 
 cdef dict CODE_OF_NAME = {
     "f32": F32, "f16": F16, "bf16": BF16, "u8": U8, "u16": U16, "u32": U32, "i32": I32,
 }
+cdef str RELEASED = "is released: its memory is given back"
 cdef dict NAME_OF_CODE = {code: name for name, code in CODE_OF_NAME.items()}
 cdef size_t SIZES[7]
 cdef list FORMAT_TEXTS = [None] * 7  # keeps what FORMATS points to
 cdef char *FORMATS[7]
 
 cdef void *newest = NULL  # of the live allocations; borrowed
+cdef size_t release_count = 0
 
 
 cdef int fill_tables() except -1:
@@ -83,9 +86,7 @@ cdef class Allocation:
         raise InvalidArgument("allocations are made by Device.alloc and Device.wrap")
 
     def __dealloc__(self):
-        leave_live(self)
-        with nogil:
-            buffer_release(self.handle)
+        give_back(self)
         drain()
 
 
@@ -111,6 +112,8 @@ cdef class Buffer:
         )
 
     def __getbuffer__(self, Py_buffer *view, int flags):
+        if self.allocation.base == NULL:
+            raise BufferError(f"the buffer {RELEASED}")
         if flags & PyBUF_WRITABLE and self.is_read_only:
             raise BufferError("the buffer is read-only")
         if (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS and count_long_axes(self) > 1:
@@ -129,9 +132,18 @@ cdef class Buffer:
             view.strides = extents + len(self.dimensions)
         view.suboffsets = NULL
         view.internal = extents
+        self.allocation.exports += 1
 
     def __releasebuffer__(self, Py_buffer *view):
+        self.allocation.exports -= 1
         PyMem_Free(view.internal)
+
+    @property
+    def __array_struct__(self):
+        # NumPy asks for it when the buffer protocol has failed, whose error it drops: it would make
+        # an array of one object.
+        require_live(self.allocation, "the buffer")
+        raise AttributeError("__array_struct__")
 
     def view(self, offset_bytes, shape, dtype):
         """Give another handle on part of this buffer's memory.
@@ -159,6 +171,7 @@ cdef class Buffer:
         cdef DTypeCode code = dtype_code(dtype)
         cdef tuple dimensions = to_dimensions(shape, "view")
         cdef size_t start = to_integer(offset_bytes, 0, INT64_MAX, "view", "offset_bytes")
+        require_live(self.allocation, "the buffer")
         size = count_bytes(dimensions, code)
         if start + size > self.data_length:
             raise InvalidArgument(
@@ -179,6 +192,26 @@ cdef class Buffer:
         """
         array = np.asarray(self)
         return array.view(numpy_dtype("bf16")) if self.dtype_code == BF16 else array
+
+    def release(self):
+        """Give the memory back now, for all handles on this allocation.
+
+        Command buffers that use it keep it until they have completed. A handle that is released
+        cannot be read, viewed or dispatched with any more, and a plan that binds one cannot be
+        encoded. Releasing it again does nothing.
+
+        Raises
+        ------
+        InvalidState
+            An array or memoryview of the memory is still there, or another thread is encoding a
+            dispatch that binds it.
+        """
+        release(self.allocation)
+
+    @property
+    def released(self):
+        """Whether the memory was given back with `release`."""
+        return self.allocation.handle == NULL
 
     @property
     def dtype(self):
@@ -223,6 +256,7 @@ cdef class Buffer:
     @property
     def address(self):
         """Where its first byte is in this process's memory."""
+        require_live(self.allocation, "the buffer")
         return <uintptr_t>(self.allocation.base + self.offset)
 
     @property
@@ -311,6 +345,38 @@ cdef Buffer new_handle(Allocation allocation, size_t offset, size_t data_length,
     buffer.dimensions = dimensions
     buffer.is_read_only = read_only
     return buffer
+
+
+cdef int release(Allocation allocation) except -1:
+    global release_count
+    if allocation.handle == NULL:
+        return 0
+    if allocation.exports:
+        raise InvalidState(
+            f"the buffer's memory has {allocation.exports} users (arrays, memoryviews, a dispatch "
+            "that another thread is encoding): drop them before it is released"
+        )
+    release_count += 1
+    give_back(allocation)
+    drain()
+    return 0
+
+
+cdef void give_back(Allocation allocation) noexcept:
+    cdef fm_buffer *handle = allocation.handle
+    if handle == NULL:
+        return
+    leave_live(allocation)
+    allocation.handle = NULL
+    allocation.base = NULL
+    with nogil:
+        buffer_release(handle)
+
+
+cdef int require_live(Allocation allocation, str what) except -1:
+    if allocation.handle == NULL:
+        raise InvalidState(f"{what} {RELEASED}")
+    return 0
 
 
 # ---- live allocations: a list through the objects, newest first, guarded by the GIL -------------

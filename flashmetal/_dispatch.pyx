@@ -12,7 +12,7 @@ from libc.stdint cimport INT64_MAX, UINT32_MAX, uint32_t, uint64_t
 from flashmetal._bridge cimport (
     FM_MAX_BUFFERS, FM_MAX_BYTES, fm_argument, fm_threadgroup_memory,
 )
-from flashmetal._buffer cimport Allocation, Buffer
+from flashmetal._buffer cimport Allocation, Buffer, require_live
 from flashmetal._device cimport Device
 from flashmetal._integer cimport to_integer
 from flashmetal._pipeline cimport Pipeline
@@ -76,6 +76,7 @@ cdef void clear_launch(Launch *launch) noexcept:
         PyBuffer_Release(&launch.views[launch.view_count])
     while launch.held_count:
         launch.held_count -= 1
+        (<Allocation>launch.held[launch.held_count]).exports -= 1
         Py_DECREF(<object>launch.held[launch.held_count])
 
 
@@ -206,6 +207,8 @@ cdef int bind_at(Launch *launch, fm_argument *argument, Device device, Pipeline 
     cdef Allocation allocation = buffer.allocation
     cdef uint32_t alignment = pipeline.info.alignment[argument.index]
     check_same_device(device, allocation.device, pipeline.name, "a buffer")
+    if allocation.handle is NULL:
+        require_live(allocation, f"{pipeline.name}: the buffer of argument {argument.index}")
     if alignment > 1 and offset % alignment:
         raise InvalidArgument(
             f"{pipeline.name}: argument {argument.index} offset {offset} is not a multiple of "
@@ -218,6 +221,8 @@ cdef int bind_at(Launch *launch, fm_argument *argument, Device device, Pipeline 
     argument.bytes = NULL
     argument.length = 0
     Py_INCREF(allocation)
+    # Nobody releases it while the encoder waits for a command buffer without the GIL.
+    allocation.exports += 1
     launch.held[launch.held_count] = <PyObject *>allocation
     launch.held_count += 1
     return 0

@@ -9,7 +9,12 @@ import pytest
 
 import flashmetal as fm
 from flashmetal.dtype import DTYPES, numpy_dtype
-from flashmetal.errors import BufferAllocationError, InvalidArgument, UnsupportedDtype
+from flashmetal.errors import (
+    BufferAllocationError,
+    InvalidArgument,
+    InvalidState,
+    UnsupportedDtype,
+)
 
 NUMPY_NAMES = [name for name in DTYPES if name != "bf16"]
 
@@ -233,3 +238,59 @@ def test_offsets_past_four_gigabytes_are_exact(device):
     assert crossing.byte_offset == (1 << 32) - 2
     assert np.asarray(buffer)[(1 << 32) - 2 : (1 << 32) + 2].tolist() == [1, 2, 3, 4]
     assert np.asarray(buffer)[-4:].tolist() == [0, 0, 0, 0]
+
+
+# ---- release -------------------------------------------------------------------------------------
+
+
+def test_release_gives_the_memory_back_at_once(device, host):
+    host.set_limits(budget=1 << 30)
+    first = device.alloc(1 << 29, "u8")
+    view = first.view(0, 16, "u8")
+    first.release()
+    first.release()
+    assert first.released
+    assert view.released
+    assert not device.alloc(1 << 29, "u8").released
+
+
+def test_released_buffer_is_refused_everywhere(device):
+    buffer = device.alloc((2, 3), "f32")
+    view = buffer.view(4, 2, "f32")
+    buffer.release()
+    for handle in (buffer, view):
+        for use in (np.asarray, lambda handle: handle.view(0, 1, "u8"), lambda h: h.address):
+            with pytest.raises(InvalidState, match="the buffer is released: its memory is given"):
+                use(handle)
+        with pytest.raises(BufferError, match="the buffer is released"):
+            memoryview(handle)
+    assert repr(buffer) == "Buffer(shape=(2, 3), dtype=f32, byte_offset=0, read_only=False)"
+
+
+def test_memory_with_users_is_not_released(device):
+    buffer = device.alloc(8, "u8")
+    array, view = np.asarray(buffer), memoryview(buffer)
+    with pytest.raises(InvalidState, match=r"the buffer's memory has \d users"):
+        buffer.release()
+    array[:] = 3
+    assert bytes(view) == b"\x03" * 8
+    del array
+    view.release()
+    gc.collect()
+    buffer.release()
+    assert buffer.released
+
+
+def test_release_of_wrapped_memory_lets_the_array_go(device):
+    array = np.arange(4096, dtype=np.uint32)
+    buffer = device.wrap(array)
+    assert device.wrap(array[4:8]).byte_len == buffer.byte_len
+    buffer.release()
+    array[:] = 7
+    again = device.wrap(array)
+    assert np.asarray(again)[0] == 7
+    gone = weakref.ref(array)
+    again.release()
+    del array
+    gc.collect()
+    assert gone() is None

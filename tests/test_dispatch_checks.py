@@ -326,6 +326,29 @@ def test_buffers_and_pipelines_of_an_equal_device_are_taken(add, buffers):
     assert np.array_equal(np.asarray(out), np.arange(64) + 5)
 
 
+def test_released_buffers_are_refused(device, add, buffers):
+    source, out = buffers
+    view = source.view(64, 16, "u32")
+    source.release()
+    encoder = device.encoder()
+    for bad in (source, view, (source, 4), fm.BufferWithOffset(view, 4)):
+        with pytest.raises(fm.errors.InvalidState) as caught:
+            encoder.dispatch(add, {0: bad, 1: out, 2: DELTA}, 1, 4)
+        assert str(caught.value) == (
+            "Invalid state: add: the buffer of argument 0 is released: its memory is given back"
+        )
+    assert encoder.command_buffer_count == 0
+
+
+def test_buffer_that_is_released_after_the_encoding_is_used_all_the_same(device, add, buffers):
+    source, out = buffers
+    with device.encoder() as encoder:
+        encoder.dispatch(add, {0: source, 1: out, 2: DELTA}, 1, 64)
+        source.release()
+        del source
+    assert np.array_equal(np.asarray(out), np.arange(64) + 5)
+
+
 def test_pipeline_must_be_one(device):
     with pytest.raises(TypeError):
         device.encoder().dispatch("add", {}, 1, 1)

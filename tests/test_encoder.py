@@ -385,6 +385,25 @@ def test_sixty_fifth_command_buffer_waits_without_the_gil(host):
     assert beats >= 5
 
 
+def test_buffer_of_a_dispatch_that_waits_for_the_queue_is_not_released(host):
+    device = fm.Device(threads=1)
+    registry = fm.KernelRegistry(device)
+    registry.register_source("add", ADD)
+    pipeline, buffer = registry.get_pipeline("add"), device.alloc(64, "u32")
+    host.set_faults("hang:ms=400")
+    for _ in range(IN_FLIGHT):
+        device.encoder().commit()
+    encoder = device.encoder()
+    waiting = threading.Thread(target=increment, args=(encoder, pipeline, buffer))
+    waiting.start()
+    time.sleep(0.1)
+    with pytest.raises(fm.errors.InvalidState, match="has 2 users"):
+        buffer.release()
+    waiting.join()
+    buffer.release()
+    encoder.commit_and_wait()
+
+
 def count_beats_during(call):
     """Count what another thread does in 10 ms steps while this one is inside a call."""
     stop, beats = threading.Event(), []
