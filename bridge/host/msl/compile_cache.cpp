@@ -8,6 +8,8 @@
 #include "known_toolchain.h"
 #include "paths.h"
 
+#include <map>
+
 namespace msl {
 namespace {
 
@@ -26,11 +28,15 @@ Sha256::Digest key_of(const Compilation &compilation) {
     number(request.language_version);
     number(request.math_mode);
     number(request.tensor_api);
-    number(request.macro_count);
+    // Hosts keep macros in dictionaries, whose order is accidental.
+    std::map<std::string, std::string> macros;
     for (size_t i = 0; i < request.macro_count; i++) {
         const msl_macro &macro = request.macros[i];
-        hash.add_field(macro.name).add_field(macro.value ? macro.value : "");
+        macros[macro.name] = macro.value ? macro.value : "";
     }
+    number(macros.size());
+    for (const auto &[name, value] : macros)
+        hash.add_field(name).add_field(value);
     number(request.constant_count);
     for (size_t i = 0; i < request.constant_count; i++) {
         number(request.constants[i].index);

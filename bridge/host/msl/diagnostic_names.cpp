@@ -7,28 +7,27 @@ namespace {
 
 constexpr size_t LONGEST = 4000;  // characters; std::regex recurses for each
 
-const std::pair<std::regex, const char *> CHANGES[] = {
-    {std::regex(R"(\b_Float16\b)"), "half"},
-    {std::regex(R"(\b__msl_tgvar\b|\bstatic thread_local\b)"), "threadgroup"},
-    {std::regex(R"(no setter defined for property '.*')"),
-     "vector is not assignable (contains duplicate components)"},
-    {std::regex(R"(\bunsigned char\b(?=, \d>))"), "uchar"},
-    {std::regex(R"(\bunsigned short\b(?=, \d>))"), "ushort"},
-    {std::regex(R"(\bunsigned int\b(?=, \d>))"), "uint"},
-    {std::regex(R"(\bunsigned long\b(?=, \d>))"), "ulong"},
-    {std::regex(R"((?:metal::)?\bvec<(\w+), (\d)>)"), "$1$2"},
-    {std::regex(R"((?:metal::)?\bpacked_vec<(\w+), (\d)>)"), "packed_$1$2"},
-    {std::regex(R"((?:metal::)?\bmatrix<(\w+), (\d), (\d)>)"), "$1$2x$3"},
-    {std::regex(R"('([^']*)' \(aka '\1'\))"), "'$1'"},
-    {std::regex(R"(\b__msl_(defined|limit)_)"), ""},
-    {std::regex(R"(\b__msl::)"), "metal::"},
-};
-
 }  // namespace
 
 std::string user_names(std::string message) {
     if (message.size() > LONGEST) return message;
-    for (const auto &[pattern, name] : CHANGES) {
+    static const std::pair<std::regex, const char *> changes[] = {
+        {std::regex(R"(\b_Float16\b)"), "half"},
+        {std::regex(R"(\b__msl_tgvar\b|\bstatic thread_local\b)"), "threadgroup"},
+        {std::regex(R"(no setter defined for property '.*')"),
+         "vector is not assignable (contains duplicate components)"},
+        {std::regex(R"(\bunsigned char\b(?=, \d>))"), "uchar"},
+        {std::regex(R"(\bunsigned short\b(?=, \d>))"), "ushort"},
+        {std::regex(R"(\bunsigned int\b(?=, \d>))"), "uint"},
+        {std::regex(R"(\bunsigned long\b(?=, \d>))"), "ulong"},
+        {std::regex(R"((?:metal::)?\bvec<(\w+), (\d)>)"), "$1$2"},
+        {std::regex(R"((?:metal::)?\bpacked_vec<(\w+), (\d)>)"), "packed_$1$2"},
+        {std::regex(R"((?:metal::)?\bmatrix<(\w+), (\d), (\d)>)"), "$1$2x$3"},
+        {std::regex(R"('([^']*)' \(aka '\1'\))"), "'$1'"},
+        {std::regex(R"(\b__msl_(defined|limit)_)"), ""},
+        {std::regex(R"(\b__msl::)"), "metal::"},
+    };
+    for (const auto &[pattern, name] : changes) {
         message = std::regex_replace(message, pattern, name);
     }
     return message;

@@ -22,12 +22,13 @@ constexpr std::pair<std::string_view, std::string_view> NUMBERS[] = {
     {"thread_index_in_simdgroup", "self->lane"},
     {"simdgroup_index_in_threadgroup", "self->simdgroup"},
     {"simdgroups_per_threadgroup", "self->simdgroups"},
-    {"dispatch_simdgroups_per_threadgroup", "self->simdgroups"},
+    {"dispatch_simdgroups_per_threadgroup",
+     "__msl::groups_of(MSL_LANES, self->dispatch_threads_per_threadgroup)"},
     {"threads_per_simdgroup", "MSL_LANES"},
     {"thread_execution_width", "MSL_LANES"},
     {"thread_index_in_quadgroup", "self->lane % 4"},
     {"quadgroup_index_in_threadgroup", "self->index / 4"},
-    {"quadgroups_per_threadgroup", "__msl::quadgroups(self)"},
+    {"quadgroups_per_threadgroup", "__msl::groups_of(4, self->threads_per_threadgroup)"},
 };
 
 // What a host without a screen does not have.

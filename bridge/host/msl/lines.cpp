@@ -51,8 +51,9 @@ Position Lines::position(size_t offset) const {
 }
 
 std::string_view Lines::text_of(const Line &line) const {
-    return text_.substr(line.start,
-                        std::min(text_.find('\n', line.start), text_.size()) - line.start);
+    const size_t newline = std::min(text_.find('\n', line.start), text_.size());
+    const std::string_view text = text_.substr(line.start, newline - line.start);
+    return text.substr(0, text.size() - (!text.empty() && text.back() == '\r'));
 }
 
 std::string_view Lines::line(std::string_view file, size_t number) const {

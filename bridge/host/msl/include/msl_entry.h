@@ -31,9 +31,9 @@ template <class A> inline A triple(const uint32_t *values) {
     }
 }
 
-inline uint32_t quadgroups(const msl_thread *thread) {
-    const uint32_t *size = thread->threads_per_threadgroup;
-    return (size[0] * size[1] * size[2] + 3) / 4;
+// How many groups of `size` threads a threadgroup has, the last one partial.
+inline uint32_t groups_of(uint32_t size, const uint32_t *threads) {
+    return (threads[0] * threads[1] * threads[2] + size - 1) / size;
 }
 
 // The n-th index that is not among `used`.
