@@ -1,15 +1,10 @@
 """FlashAttentionParams: the parameter struct of decode attention, held as the kernel's words."""
 
 cimport cython
-from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.math cimport isfinite, sqrt
-from libc.stdint cimport UINT32_MAX, uint32_t
-from libc.string cimport memcmp, memcpy
+from libc.stdint cimport uint32_t
+from libc.string cimport memcmp
 
-from flashmetal._integer cimport to_integer
-
-from flashmetal.errors import InvalidArgument
+from flashmetal._words cimport scale_of, to_bytes, to_scale_bits, to_u32, write_words
 
 __all__ = ["FlashAttentionParams"]
 
@@ -23,6 +18,7 @@ cdef enum:
     KV_DIM = 3
     SEQ_LEN = 4
     SCALE_BITS = 5
+    WORDS = 8
 
 
 @cython.final
@@ -52,16 +48,14 @@ cdef class FlashAttentionParams:
     """
 
     def __init__(self, n_heads, n_kv_heads, head_dim, seq_len, scale=None):
-        self.words[N_HEADS] = to_u32(n_heads, "n_heads")
-        self.words[N_KV_HEADS] = to_u32(n_kv_heads, "n_kv_heads")
-        self.words[HEAD_DIM] = to_u32(head_dim, "head_dim")
+        self.words[N_HEADS] = to_u32(n_heads, SUBJECT, "n_heads")
+        self.words[N_KV_HEADS] = to_u32(n_kv_heads, SUBJECT, "n_kv_heads")
+        self.words[HEAD_DIM] = to_u32(head_dim, SUBJECT, "head_dim")
         self.words[KV_DIM] = to_u32(
-            int(self.words[N_KV_HEADS]) * int(self.words[HEAD_DIM]), "kv_dim"
+            int(self.words[N_KV_HEADS]) * int(self.words[HEAD_DIM]), SUBJECT, "kv_dim"
         )
-        self.words[SEQ_LEN] = to_u32(seq_len, "seq_len")
-        self.words[SCALE_BITS] = (
-            default_scale_bits(self.words[HEAD_DIM]) if scale is None else to_scale_bits(scale)
-        )
+        self.words[SEQ_LEN] = to_u32(seq_len, SUBJECT, "seq_len")
+        self.words[SCALE_BITS] = to_scale_bits(scale, self.words[HEAD_DIM], SUBJECT)
 
     def __eq__(self, other):
         if not isinstance(other, FlashAttentionParams):
@@ -94,7 +88,7 @@ cdef class FlashAttentionParams:
         bytes
             32 bytes: eight little-endian words.
         """
-        return PyBytes_FromStringAndSize(<const char *>self.words, sizeof(self.words))
+        return to_bytes(self.words, WORDS)
 
     def pack_into(self, buffer, offset=0):
         """Write the struct into memory that is already there.
@@ -111,17 +105,7 @@ cdef class FlashAttentionParams:
         InvalidArgument
             When the buffer is read-only, not contiguous or has fewer than 32 bytes at the offset.
         """
-        cdef Py_buffer view
-        try:
-            PyObject_GetBuffer(buffer, &view, PyBUF_WRITABLE)
-        except (BufferError, TypeError, ValueError) as error:
-            raise InvalidArgument(
-                f"{SUBJECT}: pack_into needs a writable, contiguous buffer: {error}"
-            ) from error
-        try:
-            pack_at(self.words, &view, offset)
-        finally:
-            PyBuffer_Release(&view)
+        write_words(self.words, WORDS, buffer, offset, SUBJECT)
 
     @property
     def n_heads(self):
@@ -150,52 +134,13 @@ cdef class FlashAttentionParams:
 
     @seq_len.setter
     def seq_len(self, value):
-        self.words[SEQ_LEN] = to_u32(value, "seq_len")
+        self.words[SEQ_LEN] = to_u32(value, SUBJECT, "seq_len")
 
     @property
     def scale(self):
         """Factor of q·k: the f32 that the kernel uses."""
-        cdef float scale
-        memcpy(&scale, &self.words[SCALE_BITS], sizeof(scale))
-        return scale
+        return scale_of(self.words[SCALE_BITS])
 
     @scale.setter
     def scale(self, value):
-        self.words[SCALE_BITS] = to_scale_bits(value)
-
-
-cdef uint32_t to_u32(object value, str field) except? 0:
-    return <uint32_t>to_integer(value, 0, UINT32_MAX, SUBJECT, field)
-
-
-cdef uint32_t float_bits(float value) noexcept:
-    cdef uint32_t bits
-    memcpy(&bits, &value, sizeof(bits))
-    return bits
-
-
-@cython.cdivision(True)
-cdef uint32_t default_scale_bits(uint32_t head_dim) noexcept:
-    # Rounded once, from f64. An empty head gives infinity; no dispatch accepts one.
-    return float_bits(<float>(1.0 / sqrt(<double>head_dim)))
-
-
-cdef uint32_t to_scale_bits(object value) except? 0:
-    cdef double scale = 0
-    cdef bint is_number = True
-    try:
-        scale = value
-    except (TypeError, OverflowError):
-        is_number = False
-    if not is_number or not isfinite(<float>scale):
-        raise InvalidArgument(f"{SUBJECT}: scale must be a finite f32, got {value!r}")
-    return float_bits(<float>scale)
-
-
-cdef int pack_at(const uint32_t *words, const Py_buffer *view, object offset) except -1:
-    cdef Py_ssize_t size = 8 * sizeof(uint32_t)
-    if view.len < size:
-        raise InvalidArgument(f"{SUBJECT}: pack_into needs {size} bytes, got {view.len}")
-    cdef Py_ssize_t start = to_integer(offset, 0, view.len - size, SUBJECT, "pack_into offset")
-    memcpy(<char *>view.buf + start, words, size)
-    return 0
+        self.words[SCALE_BITS] = to_scale_bits(value, self.words[HEAD_DIM], SUBJECT)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .._buffer import Buffer
+from .._pipeline import Pipeline
 from ..dtype import DTYPES
 from ..errors import InvalidArgument
 
@@ -53,6 +54,23 @@ def count_elems(
     return last_row * row_stride + last_head * head_stride + width
 
 
+def need_params(op: str, params: object, kind: type) -> None:
+    """Check the class of a parameter struct."""
+    if not isinstance(params, kind):
+        raise InvalidArgument(
+            f"{op}: params must be {kind.__name__}, got {type(params).__name__}"
+        )
+
+
+def need_buffer(op: str, name: str, buffer: Buffer) -> None:
+    """Check that an argument is a Buffer."""
+    if not isinstance(buffer, Buffer):
+        raise InvalidArgument(
+            f"{op}: {name} must be a Buffer, got {type(buffer).__name__}; "
+            "device.wrap(array) makes one of an array"
+        )
+
+
 def need_elems(
     op: str, name: str, buffer: Buffer, dtype: str, count: int, offset: int = 0
 ) -> Region:
@@ -81,11 +99,7 @@ def need_elems(
     InvalidArgument
         When it is not a Buffer, of another dtype, or too small.
     """
-    if not isinstance(buffer, Buffer):
-        raise InvalidArgument(
-            f"{op}: {name} must be a Buffer, got {type(buffer).__name__}; "
-            "device.wrap(array) makes one of an array"
-        )
+    need_buffer(op, name, buffer)
     if buffer.dtype != dtype:
         raise InvalidArgument(f"{op}: {name} must be {dtype}, got {buffer.dtype}")
     touched = count * DTYPES[dtype].size
@@ -117,3 +131,12 @@ def need_output(op: str, out: Region) -> None:
     """Check that the output may be written."""
     if out.buffer.read_only:
         raise InvalidArgument(f"{op}: {out.name} is read-only")
+
+
+def need_threads(op: str, pipeline: Pipeline, threads: int) -> None:
+    """Check that a pipeline takes threadgroups of this many threads."""
+    if pipeline.max_threads < threads:
+        raise InvalidArgument(
+            f"{op}: {pipeline.name}: pipeline allows {pipeline.max_threads} threads per "
+            f"threadgroup, needs {threads}"
+        )

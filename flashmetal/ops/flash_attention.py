@@ -154,19 +154,12 @@ def _encode(
     arguments = _check_buffers(buffers, params, q_offset, out_offset)
     kernel = kernel_name(params.head_dim)
     pipeline = registry.get_pipeline(kernel, device=encoder.device)
-    if pipeline.max_threads < THREADS:
-        raise InvalidArgument(
-            f"{OP}: {kernel}: pipeline allows {pipeline.max_threads} threads per threadgroup, "
-            f"needs {THREADS}"
-        )
+    need_threads(OP, pipeline, THREADS)
     encoder.dispatch(pipeline, _bind(arguments, params), params.n_heads, THREADS)
 
 
 def _check_params(function: str, params: FlashAttentionParams) -> None:
-    if not isinstance(params, FlashAttentionParams):
-        raise InvalidArgument(
-            f"{OP}: params must be FlashAttentionParams, got {type(params).__name__}"
-        )
+    need_params(OP, params, FlashAttentionParams)
     if not supports_head_dim(params.head_dim):
         raise InvalidArgument(
             f"{OP}: {function} requires head_dim ≤ {MAX_HEAD_DIM} and divisible by "
