@@ -1,7 +1,6 @@
 """FlashAttentionParams: the parameter struct of decode attention, held as the kernel's words."""
 
 cimport cython
-from libc.stdint cimport uint32_t
 from libc.string cimport memcmp
 
 from flashmetal._words cimport scale_of, to_bytes, to_scale_bits, to_u32, write_words

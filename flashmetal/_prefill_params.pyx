@@ -1,4 +1,4 @@
-"""FlashAttnPrefillTensorParams: the parameter struct of prefill attention, as the kernel's words."""
+"""FlashAttnPrefillTensorParams: the parameter struct of prefill attention, as words."""
 
 cimport cython
 from libc.stdint cimport INT32_MAX, uint32_t

@@ -9,9 +9,9 @@ cdef class Program:
     cdef readonly tuple key               # (SHA-256 of the text, options)
     cdef bytes text                       # UTF-8
     cdef object options                   # CompileOptions
-    cdef object library                   # Once of a Library
+    cdef dict libraries                   # path of a precompiled one or None -> Once of a Library
 
-    cdef Library get_library(self, Device device, str name)
+    cdef Library get_library(self, Device device, str name, tuple constants)
 
 
 cdef class RegisteredKernel:

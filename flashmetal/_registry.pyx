@@ -132,9 +132,10 @@ cdef class KernelRegistry:
         return once.get(functools.partial(self._make, kernel.program, name, constants))
 
     def _make(self, Program program, str name, tuple constants):
-        return create_pipeline(program.get_library(self.device, name), name, constants)
+        library = program.get_library(self.device, name, constants)
+        return create_pipeline(library, name, constants)
 
-    def probe_optional_pipeline(self, str name not None, unavailable):
+    def probe_optional_pipeline(self, str name not None, unavailable, *, Device device=None):
         """Find out whether the device can run a kernel that not every system compiles.
 
         Parameters
@@ -144,6 +145,8 @@ cdef class KernelRegistry:
         unavailable
             Called with the FlashMetalError of a failure; true when it means that the system lacks
             what the kernel needs, e.g. `is_unavailable_tensor_header`.
+        device
+            Where the caller wants to run it; checked against the registry's.
 
         Returns
         -------
@@ -154,9 +157,13 @@ cdef class KernelRegistry:
 
         Raises
         ------
+        InvalidArgument
+            When `device` is another device.
         FlashMetalError
             Any failure that `unavailable` does not accept; it is not remembered.
         """
+        if device is not None:
+            self.check_device(device)
         cdef RegisteredKernel kernel = self.find_kernel(name)
         with kernel.probe_lock:
             if kernel.available is not None:
@@ -207,7 +214,7 @@ cdef class KernelRegistry:
 
 
 cdef class Program:
-    """A source text with its options, and the library that it compiles to."""
+    """A source text with its options, and the libraries that it compiles to."""
 
     def __init__(self, str name, str source, options):
         try:
@@ -216,19 +223,20 @@ cdef class Program:
             raise InvalidArgument(f"{name}: the source is not valid Unicode: {error}") from None
         self.options = options
         self.key = (hashlib.sha256(self.text).hexdigest(), options)
-        self.library = Once()
+        self.libraries = {}
 
-    cdef Library get_library(self, Device device, str name):
+    cdef Library get_library(self, Device device, str name, tuple constants):
+        path = find_library(*self.key, constants, device)
+        once = self.libraries.setdefault(path, Once())
         try:
-            return self.library.get(functools.partial(self._load, device, name))
+            return once.get(functools.partial(self._load, device, name, path))
         except ShaderCompilationError as error:
             if error.name == name:
                 raise
             # Another kernel of the text asked first.
             raise ShaderCompilationError(name, error.message) from error
 
-    def _load(self, Device device, str name):
-        path = find_library(*self.key, device)
+    def _load(self, Device device, str name, str path):
         if path is not None:
             try:
                 return open_library(device, name, path)

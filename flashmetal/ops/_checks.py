@@ -10,7 +10,18 @@ from .._pipeline import Pipeline
 from ..dtype import DTYPES
 from ..errors import InvalidArgument
 
-__all__ = ["Region", "count_elems", "need_alignment", "need_disjoint", "need_elems", "need_output"]
+__all__ = [
+    "Region",
+    "count_elems",
+    "need_alignment",
+    "need_buffer",
+    "need_disjoint",
+    "need_elems",
+    "need_output",
+    "need_params",
+    "need_threads",
+    "need_tile_classes",
+]
 
 
 class Region(NamedTuple):
@@ -57,9 +68,7 @@ def count_elems(
 def need_params(op: str, params: object, kind: type) -> None:
     """Check the class of a parameter struct."""
     if not isinstance(params, kind):
-        raise InvalidArgument(
-            f"{op}: params must be {kind.__name__}, got {type(params).__name__}"
-        )
+        raise InvalidArgument(f"{op}: params must be {kind.__name__}, got {type(params).__name__}")
 
 
 def need_buffer(op: str, name: str, buffer: Buffer) -> None:
@@ -107,8 +116,29 @@ def need_elems(
         raise InvalidArgument(
             f"{op}: {name} holds {buffer.data_byte_len} bytes, the strides need {offset + touched}"
         )
+    return _region(name, buffer, offset, touched)
+
+
+def need_tile_classes(op: str, blk: Buffer, count: int, bq: int, bk: int) -> Region:
+    """Check the buffer of a mask's tile classes: a byte for each of `count` tiles of bq by bk.
+
+    Raises
+    ------
+    InvalidArgument
+        When it is not a Buffer, of another dtype, or too small.
+    """
+    need_buffer(op, "blk", blk)
+    if blk.dtype != "u8" or blk.data_byte_len < count:
+        raise InvalidArgument(
+            f"{op}: blk must be U8 with at least {count} bytes (bq {bq}, bk {bk}), "
+            f"got {blk.dtype} {blk.data_byte_len} bytes"
+        )
+    return _region("blk", blk, 0, count)
+
+
+def _region(name: str, buffer: Buffer, offset: int, size: int) -> Region:
     start = buffer.address + offset
-    return Region(name, buffer, offset, start, start + touched)
+    return Region(name, buffer, offset, start, start + size)
 
 
 def need_alignment(op: str, region: Region, alignment: int) -> None:

@@ -18,6 +18,8 @@ from ._checks import (
     need_disjoint,
     need_elems,
     need_output,
+    need_params,
+    need_threads,
 )
 
 __all__ = [

@@ -80,9 +80,9 @@ def dispatch_flash_attn_prefill_blk(
 ) -> None:
     """Encode the classification of a mask's tiles.
 
-    The classes are 0: every cell is at most −1e30, so that the tile can be skipped; 2: every cell is
-    0; 1: anything else, and every tile that the mask's right edge cuts off. What uses the classes in
-    the same command buffer needs a `memory_barrier` before it.
+    The classes are 0: every cell is at most −1e30, so that the tile can be skipped; 2: every cell
+    is 0; 1: anything else, and every tile that the mask's right edge cuts off. What uses the
+    classes in the same command buffer needs a `memory_barrier` before it.
 
     Parameters
     ----------

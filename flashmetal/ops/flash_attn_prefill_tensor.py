@@ -126,7 +126,7 @@ def queries_per_threadgroup(head_dim: int) -> int:
 
 
 def kv_pad(kv_len: int) -> int:
-    """Return the rows of K and V and the cells of a mask's row, of which `kv_len` are no padding."""
+    """Return the rows of K and V, and the cells of a mask's row, with padding after `kv_len`."""
     return -(-kv_len // CACHE_ROWS_PER_STEP) * CACHE_ROWS_PER_STEP
 
 
@@ -199,9 +199,7 @@ def dispatch_flash_attn_prefill_tensor_f16(
     words = _check_params(params)
     tiles = -(-params.rows // kernel.queries), params.kv_pad // CACHE_ROWS_PER_STEP
     arguments = _check_sizes((q, k, v, mask, out), params)
-    classes = need_tile_classes(
-        OP, blk, tiles[0] * tiles[1], kernel.queries, CACHE_ROWS_PER_STEP
-    )
+    classes = need_tile_classes(OP, blk, tiles[0] * tiles[1], kernel.queries, CACHE_ROWS_PER_STEP)
     _check_placement(arguments, classes, params)
     pipeline = registry.get_pipeline(kernel.name, device=encoder.device)
     need_threads(OP, pipeline, SIMDGROUPS * SIMDGROUP_THREADS)

@@ -60,6 +60,7 @@ struct msl_library {
     atomic_int references;
     size_t count;
     const msl_kernel *kernels[KERNEL_COUNT];
+    const char *constants;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the last request */
@@ -69,6 +70,7 @@ static atomic_long live_libraries;
 static msl_library *make_library(const char *source) {
     msl_library *library = calloc(1, sizeof *library);
     library->references = 1;
+    library->constants = "";
     live_libraries++;
     for (int i = 0; i < KERNEL_COUNT; i++)
         if (strstr(source, KERNELS[i].name)) library->kernels[library->count++] = &KERNELS[i];
@@ -114,7 +116,13 @@ msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
 
 msl_library *msl_open(const char *path, msl_failure *failure) {
     if (strstr(path, "missing")) return refuse(failure, MSL_FAILURE_IO, "no such library");
-    return make_library(FAKE_SOURCE);
+    msl_library *library = make_library(FAKE_SOURCE);
+    if (strstr(path, "constants")) library->constants = "2=true,400=32";
+    return library;
+}
+
+const char *msl_library_constants(const msl_library *library) {
+    return library->constants;
 }
 
 void msl_library_bind(msl_library *library, const msl_runtime *runtime) {

@@ -7,6 +7,7 @@
 
 /* A source text is compiled when it has no "#error". It holds the kernels below that it names;
  * all of them take buffers 0 (writable) and 1. Function constants do not change them.
+ * The library of a path with "constants" in it was compiled with 2=true,400=32.
  *   add_one     adds buffer 1's first int (1 when none is bound) to each int of buffer 0
  *   page_fault  ends with SIMT_FAULT_PAGE
  *   divergent   ends with SIMT_FAULT_DIVERGENT_BARRIER

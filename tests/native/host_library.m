@@ -129,6 +129,31 @@ static void libraries_are_opened_from_files(void) {
     CHECK(host_contains(error.localizedDescription, "no such library"));
 }
 
+static void opened_libraries_have_the_constants_that_they_were_compiled_with(void) {
+    NSError *error = nil;
+    NSURL *url = [NSURL fileURLWithPath:@"/shaders/kernels.constants.hostlib"];
+    id<MTLLibrary> library = [[device newLibraryWithURL:url error:&error] autorelease];
+    MTLFunctionConstantValues *constants = [[MTLFunctionConstantValues new] autorelease];
+    const bool masked = true;
+    const int32_t rows = 32, other_rows = 3;
+    [constants setConstantValue:&rows type:MTLDataTypeInt atIndex:400];
+    CHECK(![library newFunctionWithName:@"add_one" constantValues:constants error:&error]);
+    [constants setConstantValue:&masked type:MTLDataTypeBool atIndex:2];
+    uint64_t compilations = fake_last_request()->compilations;
+    id<MTLFunction> function = [library newFunctionWithName:@"add_one"
+                                             constantValues:constants
+                                                      error:NULL];
+    CHECK(function && fake_last_request()->compilations == compilations);
+    [function release];
+    [constants setConstantValue:&other_rows type:MTLDataTypeInt atIndex:400];
+    CHECK(![library newFunctionWithName:@"add_one" constantValues:constants error:&error]);
+    [constants setConstantValue:&rows type:MTLDataTypeInt atIndex:400];
+    [constants setConstantValue:&rows type:MTLDataTypeInt atIndex:401];
+    CHECK(![library newFunctionWithName:@"add_one" constantValues:constants error:&error]);
+    CHECK(error.code == MTLLibraryErrorUnsupported);
+    CHECK(host_contains(error.localizedDescription, "compile it from its source"));
+}
+
 static void armed_faults_refuse_libraries_and_functions(void) {
     NSError *error = nil;
     id<MTLLibrary> library = compile(@"add_one", nil);
@@ -169,6 +194,8 @@ int main(void) {
          constants_are_compiled_in_whatever_their_order},
         {"constants of other types are misuse", constants_of_other_types_are_misuse},
         {"libraries are opened from files", libraries_are_opened_from_files},
+        {"opened libraries have the constants that they were compiled with",
+         opened_libraries_have_the_constants_that_they_were_compiled_with},
         {"armed faults refuse libraries and functions",
          armed_faults_refuse_libraries_and_functions},
         {"compiled code lives as long as its users", compiled_code_lives_as_long_as_its_users},

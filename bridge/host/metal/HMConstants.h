@@ -14,5 +14,7 @@ typedef struct HMConstant {
 
 /* In order of index, whatever the order in which they were set. */
 const HMConstant *HMConstantsOf(MTLFunctionConstantValues *values, NSUInteger *count);
+/* Whether they are those of a library, as msl_library_constants tells them. */
+BOOL HMConstantsAre(MTLFunctionConstantValues *values, const char *described);
 
 #endif

@@ -7,7 +7,7 @@
 @interface HMLibrary : NSObject <MTLLibrary> {
   @public
     HMDevice *_device;           /* owned */
-    msl_library *_library;       /* owned; of no function constants */
+    msl_library *_library;       /* owned; of no function constants, unless opened from a file */
     NSString *_source;           /* owned; nil: opened from a file */
     MTLCompileOptions *_options; /* owned */
     NSString *_label;            /* owned */

@@ -76,10 +76,12 @@
     NSUInteger count;
     HMConstantsOf(constantValues, &count);
     if (count == 0) return [self functionIn:_library named:name error:error];
+    if (HMConstantsAre(constantValues, msl_library_constants(_library)))
+        return [self functionIn:_library named:name error:error];
     if (!_source) {
         HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
-                     "a host library that was opened from a file takes no function constants: "
-                     "compile it from its source");
+                     "a host library that was opened from a file has the function constants that "
+                     "it was compiled with: for others, compile it from its source");
         return nil;
     }
     msl_library *specialised = HMCompile(_device, _source, _options, constantValues, error);

@@ -100,4 +100,17 @@ const HMConstant *HMConstantsOf(MTLFunctionConstantValues *values, NSUInteger *c
     return values ? values->_constants : NULL;
 }
 
+BOOL HMConstantsAre(MTLFunctionConstantValues *values, const char *described) {
+    NSUInteger count;
+    const HMConstant *constants = HMConstantsOf(values, &count);
+    for (NSUInteger i = 0; i < count; i++) {
+        char text[HM_CONSTANT_TEXT + 16];
+        const int length = snprintf(text, sizeof text, "%s%u=%s", i ? "," : "", constants[i].index,
+                                    constants[i].text);
+        if (strncmp(described, text, (size_t)length) != 0) return NO;
+        described += length;
+    }
+    return *described == '\0';
+}
+
 @end

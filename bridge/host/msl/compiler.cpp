@@ -117,7 +117,8 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
         return "#line 1 \"<prelude>\"\n" + rewritten.swizzles + "#include \"metal_stdlib\"\n" +
                tensor_headers(rewritten.text) + "#include \"msl_keywords.h\"\n" +
                function_constant_values(request) + "#line 1 \"" + std::string(SOURCE_NAME) +
-               "\"\n" + rewritten.text + glue(rewritten.kernels, digest);
+               "\"\n" + rewritten.text +
+               glue(rewritten.kernels, digest, describe_function_constants(request));
     } catch (const KernelError &error) {
         refuse(error, {source, rewritten.text, {}});
     }

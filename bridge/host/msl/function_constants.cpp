@@ -48,4 +48,13 @@ std::string function_constant_values(const msl_request &request) {
     return text;
 }
 
+std::string describe_function_constants(const msl_request &request) {
+    std::string text;
+    for (size_t i = 0; i < request.constant_count; i++) {
+        const msl_constant &constant = request.constants[i];
+        text += (i ? "," : "") + std::to_string(constant.index) + "=" + constant.text;
+    }
+    return text;
+}
+
 }  // namespace msl

@@ -11,4 +11,7 @@ void define_function_constants(Tokens &tokens, const std::vector<Declaration> &d
 // C++ that states the request's values, to stand before the user's text.
 std::string function_constant_values(const msl_request &request);
 
+// The same for people and for comparison: "2=true,400=32".
+std::string describe_function_constants(const msl_request &request);
+
 }  // namespace msl

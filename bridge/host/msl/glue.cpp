@@ -135,7 +135,8 @@ class KernelGlue {
 
 }  // namespace
 
-std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest) {
+std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest,
+                 const std::string &constants) {
     std::string text = "\n#line 1 \"" + std::string(GLUE_NAME) + "\"\n", rows;
     for (size_t i = 0; i < kernels.size(); i++) {
         KernelGlue kernel(kernels[i], i);
@@ -148,7 +149,7 @@ std::string glue(const std::vector<Kernel> &kernels, const std::string &source_d
            "__msl_image __asm__(\"msl_image\");\nconst msl_image __msl_image = { "
            "MSL_ABI_VERSION, " +
            std::to_string(kernels.size()) + ", __msl_kernels, __msl::bind, \"" + source_digest +
-           "\" };\n";
+           "\", R\"_(" + constants + ")_\" };\n";
 }
 
 }  // namespace msl

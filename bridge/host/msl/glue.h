@@ -14,6 +14,7 @@ struct KernelError {
     std::string message;
 };
 
-std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest);
+std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest,
+                 const std::string &constants);
 
 }  // namespace msl

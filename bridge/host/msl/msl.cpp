@@ -82,6 +82,10 @@ const char *msl_library_source_digest(const msl_library *library) {
     return library->image().source_digest;
 }
 
+const char *msl_library_constants(const msl_library *library) {
+    return library->image().constants;
+}
+
 uint32_t msl_kernel_static_memory(const msl_library *library, const msl_kernel *kernel) {
     return library->static_memory(kernel);
 }

@@ -68,6 +68,8 @@ const msl_kernel *msl_library_kernel(const msl_library *library, size_t i);
 const msl_kernel *msl_library_find(const msl_library *library, const char *name); /* NULL: none */
 /* SHA-256 of the MSL source, in hex. */
 const char *msl_library_source_digest(const msl_library *library);
+/* The function constants that it was compiled with, by index: "2=true,400=32". "": none. */
+const char *msl_library_constants(const msl_library *library);
 /* Bytes of `threadgroup` variables that the kernel itself declares. */
 uint32_t msl_kernel_static_memory(const msl_library *library, const msl_kernel *kernel);
 /* The calling OS thread's copy of the library's `threadgroup` variables (a thread-local block). */

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 enum {
-    MSL_ABI_VERSION = 2,
+    MSL_ABI_VERSION = 3,
     MSL_LANES = 32,           // threads of a SIMD-group
     MSL_MAX_THREADS = 1024,   // threads of a threadgroup
     MSL_MAX_BUFFERS = 31,     // argument indices
@@ -96,6 +96,7 @@ typedef struct msl_image {
     const msl_kernel *kernels;
     void (*bind)(const msl_runtime *runtime);
     const char *source_digest;  // SHA-256 of the MSL text, in hex
+    const char *constants;      // function constants compiled in: "2=true,400=32", by index
 } msl_image;
 
 #ifdef __cplusplus
