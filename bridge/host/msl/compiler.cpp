@@ -1,5 +1,6 @@
 #include "compiler.h"
 
+#include "cpu_level.h"
 #include "diagnostics.h"
 #include "failure.h"
 #include "function_constants.h"
@@ -137,7 +138,9 @@ std::string compile_rewritten(const Compilation &compilation, const Rewritten &r
     append_math(arguments, compilation.request.math_mode);
     // The descriptor of a matmul2d is an object as a template argument.
     if (!tensor_headers(rewritten.text).empty()) arguments.push_back("-std=c++20");
-    arguments.push_back("-march=" + compilation.cpu_level);
+    for (const std::string &option : cpu_options(compilation.cpu_level)) {
+        arguments.push_back(option);
+    }
     append(arguments, {"-isystem", compilation.headers.c_str(), "-o", "-", "-"});
     const Finished finished = run_program(arguments, text);
     if (finished.status != 0) {

@@ -22,8 +22,11 @@ bool has_v4() {
 }
 
 size_t first_supported() {
-    return has_v3() ? has_v4() ? 0 : 1 : 2;
+    if (!has_v3()) return 2;
+    return has_v4() ? 0 : 1;
 }
+
+const std::vector<std::string> OPTIONS = {};
 
 #elif defined(__aarch64__)
 
@@ -32,6 +35,9 @@ const std::vector<std::string> KNOWN = {"armv8-a"};
 size_t first_supported() {
     return 0;
 }
+
+// Else atomics are calls of the compiler's library, which need not be installed.
+const std::vector<std::string> OPTIONS = {"-mno-outline-atomics"};
 
 #else
 #error "compiled kernels need x86-64 or aarch64"
@@ -42,6 +48,12 @@ size_t first_supported() {
 const std::vector<std::string> &cpu_levels() {
     static const std::vector<std::string> levels(KNOWN.begin() + first_supported(), KNOWN.end());
     return levels;
+}
+
+std::vector<std::string> cpu_options(const std::string &level) {
+    std::vector<std::string> options = OPTIONS;
+    options.push_back("-march=" + level);
+    return options;
 }
 
 bool is_cpu_level(const std::string &level) {

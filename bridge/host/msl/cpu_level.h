@@ -7,6 +7,8 @@ namespace msl {
 
 // Values of -march that this CPU runs, best first.
 const std::vector<std::string> &cpu_levels();
+// Options that make the compiler use the level, and nothing but its instructions.
+std::vector<std::string> cpu_options(const std::string &level);
 // Whether a kernel can be compiled for the level on a machine like this one.
 bool is_cpu_level(const std::string &level);
 

@@ -57,9 +57,9 @@ std::string read_file(const std::string &path) {
 
 std::string link(const Toolchain &toolchain, const std::string &object) {
     // The symbol table is kept: it tells how much threadgroup memory each kernel declares.
-    std::vector<std::string> command = {
-        toolchain.linker,  "-shared",         "-z", "defs", "--hash-style=gnu", "--eh-frame-hdr",
-        "/proc/self/fd/0", toolchain.builtins};
+    std::vector<std::string> command = {toolchain.linker, "-shared",          "-z",
+                                        "defs",           "--hash-style=gnu", "--eh-frame-hdr",
+                                        "/proc/self/fd/0"};
     for (const std::string &library : runtime_libraries()) {
         if (!library.empty()) command.push_back(library);
     }

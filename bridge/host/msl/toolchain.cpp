@@ -74,7 +74,6 @@ Toolchain ask_compiler(const std::string &compiler) {
     const int version = clang_version(toolchain.version);
     if (version == 0) refuse(compiler + " is no clang");
     if (version < Toolchain::OLDEST) refuse(compiler + " is clang " + std::to_string(version));
-    toolchain.builtins = answer(compiler, "-print-libgcc-file-name");
     for (const char *name : {"ld.lld", "ld"}) {
         toolchain.linker = on_path(answer(compiler, std::string("-print-prog-name=") + name));
         toolchain.lld = std::string(name) == "ld.lld";

@@ -8,7 +8,6 @@ struct Toolchain {
     std::string compiler;  // path of a clang++
     std::string version;   // its first line about itself
     std::string linker;    // path
-    std::string builtins;  // path of the library of what the compiler calls where a CPU lacks it
     bool lld = false;      // the linker is LLVM's: faster, and it needs no file to write to
 
     static constexpr int OLDEST = 19;  // of clang: knows _Float16 on every x86-64
