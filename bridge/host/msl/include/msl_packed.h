@@ -33,7 +33,7 @@ namespace metal {
         constexpr void set(int i, T value) {                                                       \
             data[i] = value;                                                                       \
         }                                                                                          \
-        MSL_COMPONENTS_##N MSL_SWIZZLES_##N                                                                            \
+        MSL_COMPONENTS_##N MSL_SWIZZLES_##N                                                        \
     };
 MSL_PACKED(2)
 MSL_PACKED(3)
