@@ -1,4 +1,5 @@
 #include "simt_baseline.h"
+#include "figures.h"
 
 #include <dlfcn.h>
 

@@ -20,6 +20,4 @@ class Baseline {
     int (*dispatch_)(const void *launch, char *error, size_t error_bytes);
 };
 
-[[noreturn]] void fail(const std::string &what);
-
 }  // namespace bench
