@@ -33,6 +33,8 @@ static MTLCommandBufferError error_code(simt_fault_kind kind) {
         return MTLCommandBufferErrorPageFault;
     case SIMT_FAULT_OUT_OF_MEMORY:
         return MTLCommandBufferErrorOutOfMemory;
+    case SIMT_FAULT_MISUSE: /* on a GPU the results are wrong */
+        return MTLCommandBufferErrorInternal;
     }
     return MTLCommandBufferErrorInternal;
 }

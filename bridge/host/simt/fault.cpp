@@ -32,8 +32,12 @@ class Text {
     size_t used_ = 0;
 };
 
+unsigned line_of_site(uint32_t site) {
+    return site >> MSL_SITE_COLUMN_BITS;
+}
+
 unsigned line(uint64_t stop) {
-    return static_cast<unsigned>(stop >> 32 >> MSL_SITE_COLUMN_BITS);
+    return line_of_site(static_cast<uint32_t>(stop >> 32));
 }
 
 void add_threadgroup(Text &text, const Threadgroup &group) {
@@ -82,11 +86,21 @@ void add_access(Text &text, const Incident &incident, const Stacks &stacks,
     }
 }
 
-void add_signal(Text &text, const Threadgroup &group, const Stacks &stacks,
-                const simt_launch &launch) {
+void add_thread(Text &text, const Threadgroup &group) {
     add_threadgroup(text, group);
     const uint32_t *at = group.thread[group.current].thread_in_threadgroup;
-    text.add(", thread (%u, %u, %u) ", at[0], at[1], at[2]);
+    text.add(", thread (%u, %u, %u)", at[0], at[1], at[2]);
+}
+
+void add_misuse(Text &text, const Threadgroup &group) {
+    add_thread(text, group);
+    text.add(" at line %u: %s", line_of_site(group.incident.site), group.incident.misuse);
+}
+
+void add_signal(Text &text, const Threadgroup &group, const Stacks &stacks,
+                const simt_launch &launch) {
+    add_thread(text, group);
+    text.add(" ");
     switch (group.incident.signal) {
     case SIGFPE:
         return text.add("divided an integer by zero, or the quotient does not fit");
@@ -107,6 +121,8 @@ simt_fault fault_of(const Threadgroup &group, const Stacks &stacks, const simt_l
     Text text(fault, launch);
     if (fault.kind == SIMT_FAULT_DIVERGENT_BARRIER) {
         add_divergence(text, group);
+    } else if (fault.kind == SIMT_FAULT_MISUSE) {
+        add_misuse(text, group);
     } else {
         add_signal(text, group, stacks, launch);
     }

@@ -2,6 +2,7 @@
 #include "simt.h"
 #include "barrier.h"
 #include "pool.h"
+#include "misuse.h"
 #include "processors.h"
 #include "scratch.h"
 #include "simdgroup.h"
@@ -28,7 +29,7 @@ extern "C" {
 
 const msl_runtime simt_runtime = {
     MSL_ABI_VERSION,         simt::barrier_wait, simt::simdgroup_begin, simt::simdgroup_wait,
-    simt::barrier_cooperate, current_thread,     simt::scratch_memory,
+    simt::barrier_cooperate, current_thread,     simt::scratch_memory,  simt::report_misuse,
 };
 
 simt_pool *simt_pool_create(uint32_t threads) {

@@ -49,6 +49,7 @@ typedef enum simt_fault_kind {
     SIMT_FAULT_PAGE, /* the kernel did what the processor refuses: touched memory that is not there,
                       * ran out of stack, divided an integer by zero */
     SIMT_FAULT_OUT_OF_MEMORY,
+    SIMT_FAULT_MISUSE, /* it broke a rule of MSL that only a running kernel can break */
 } simt_fault_kind;
 
 typedef struct simt_fault {

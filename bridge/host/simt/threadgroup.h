@@ -16,6 +16,8 @@ struct Incident {
     int signal = 0;
     int code = 0;  // the signal's si_code
     const void *address = nullptr;
+    uint32_t site = 0;
+    const char *misuse = nullptr;
 };
 
 using Leader = void (*)(void **all, uint32_t threads);

@@ -63,6 +63,9 @@ typedef struct msl_runtime {
     // Memory of the OS thread, at a multiple of MSL_SCRATCH_ALIGNMENT, that keeps its content until
     // the running thread meets others or asks again. Never null.
     void *(*scratch)(size_t bytes);
+    // Ends the threadgroup: the kernel did what Metal leaves undefined. Does not return; `what`
+    // lives as long as the library.
+    void (*misuse)(uint32_t site, const char *what);
 } msl_runtime;
 
 typedef enum msl_binding_kind {

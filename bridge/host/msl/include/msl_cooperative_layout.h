@@ -1,5 +1,6 @@
 // Which elements of a cooperative tensor each thread holds. A layout says it by two numbers, the
-// thread's and the slot's; a slot that stands for no element is not valid.
+// thread's and the slot's; a slot that stands for no element is not valid, and a thread that does
+// not hold what belongs to an element of a matrix has it in slot -1.
 #pragma once
 
 namespace __msl {
@@ -20,7 +21,9 @@ template <int COLUMNS, int ROWS, int THREADS> struct matrix_layout {
         return {{element % COLUMNS, element / COLUMNS}};
     }
     static constexpr int slot(int thread, const metal::array<int, 2> &position) {
-        return position[1] * COLUMNS + position[0] - thread * capacity;
+        const int slot = position[1] * COLUMNS + position[0] - thread * capacity;
+        const bool inside = position[0] < COLUMNS && position[1] < ROWS;
+        return inside && slot >= 0 && slot < capacity ? slot : -1;
     }
 };
 
@@ -48,7 +51,8 @@ template <class Matrix> struct row_layout {
         return {{first(thread) + slot}};
     }
     static constexpr int slot(int thread, const metal::array<int, 2> &element) {
-        return element[1] - first(thread);
+        const int slot = element[1] - first(thread);
+        return slot >= 0 && valid(thread, slot) ? slot : -1;
     }
 };
 
@@ -67,7 +71,8 @@ template <class Matrix> struct column_layout {
         return {{(first(thread) + slot) % Matrix::columns}};
     }
     static constexpr int slot(int thread, const metal::array<int, 2> &element) {
-        return (element[0] - first(thread) + Matrix::columns) % Matrix::columns;
+        const int slot = (element[0] - first(thread) + Matrix::columns) % Matrix::columns;
+        return element[0] < Matrix::columns && valid(thread, slot) ? slot : -1;
     }
 };
 

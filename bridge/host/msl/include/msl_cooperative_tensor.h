@@ -67,11 +67,16 @@ template <class T, class Extents, class Layout> class cooperative_tensor {
     const_iterator get_iterator(int slot) const { return {this, slot}; }
 
     // Where this tensor keeps what belongs to the element of a matrix that `source` points to.
-    template <class Iterator> iterator map_iterator(const Iterator &source) {
+    template <class Iterator> iterator map_iterator(const Iterator &source, MSL_SITE) {
         using Source =
             typename remove_cv_t<remove_reference_t<decltype(source.__tensor())>>::layout;
         static_assert(Source::rank == 2, "map_iterator takes an iterator into a matrix");
-        return {this, Layout::slot(thread, Source::position(thread, source.__slot()))};
+        const int slot = Layout::slot(thread, Source::position(thread, source.__slot()));
+        if (slot < 0 && source.is_valid_element()) {
+            __msl::engine.misuse(site, "map_iterator: the thread does not hold what belongs to the "
+                                       "element; ask is_iterator_compatible");
+        }
+        return {this, slot};
     }
 
     // Elements that `from` does not have become 0.

@@ -122,24 +122,19 @@ template <matmul2d_descriptor D, class Scope, class... Arguments> class matmul2d
     template <class Left, class Right, class Destination> static void act(void **all, uint32_t) {
         using A = __msl::accumulator<__msl::element_of<Left>, __msl::element_of<Right>>;
         const auto tasks = (const task<Left, Right, Destination> *const *)all;
-        const Left *lefts[Scope::__threads];
-        const Right *rights[Scope::__threads];
-        Destination *destinations[Scope::__threads];
-        for (int i = 0; i < Scope::__threads; i++) {
-            lefts[i] = tasks[i]->left;
-            rights[i] = tasks[i]->right;
-            destinations[i] = tasks[i]->destination;
-        }
+        const auto left_of = [tasks](int i) -> const Left & { return *tasks[i]->left; };
+        const auto right_of = [tasks](int i) -> const Right & { return *tasks[i]->right; };
+        const auto result_of = [tasks](int i) -> Destination & { return *tasks[i]->destination; };
         auto &scratch =
             *(area<A, Left, Right> *)__msl::engine.scratch(sizeof(area<A, Left, Right>));
-        auto left = __msl::gather(lefts, scratch.left);
-        auto right = __msl::gather(rights, scratch.right);
+        auto left = __msl::gather<Left>(left_of, scratch.left);
+        auto right = __msl::gather<Right>(right_of, scratch.right);
         if (D.transpose_left) left = left.transposed();
         if (D.transpose_right) right = right.transposed();
         int depth = metal::min(left.columns, right.rows);
         if (!OPEN_DEPTH) depth = metal::min(depth, D.k);
         __msl::multiply(scratch.space, left, right, depth);
-        __msl::scatter<ACCUMULATE>(destinations, scratch.space, D.m, D.n);
+        __msl::scatter<ACCUMULATE, Destination>(result_of, scratch.space, D.m, D.n);
     }
 };
 

@@ -25,20 +25,21 @@ matrix_view<T> view_of(const metal::tensor<T, X, Tag> &from) {
             int(from.__present(0))};
 }
 
-// The tensors of all threads as one matrix.
-template <class T, class X, class Tag, class Part>
-matrix_view<T> gather(const metal::tensor<T, X, Tag> *const *all, Part &) {
-    return view_of(*all[0]);
-}
-template <class T, class X, class Layout, class Part>
-matrix_view<T> gather(const metal::cooperative_tensor<T, X, Layout> *const *all, Part &space) {
-    for (int thread = 0; thread < Layout::threads; thread++) {
-        const int first = thread * Layout::capacity;
-        const int count = metal::clamp(Layout::elements - first, 0, Layout::capacity);
-        for (int slot = 0; slot < count; slot++)
-            space.elements[first + slot] = (*all[thread])[slot];
+// What all threads brought along as one matrix; `part_of` gives a thread's.
+template <class Operand, class F, class Space>
+matrix_view<element_of<Operand>> gather(F part_of, Space &space) {
+    if constexpr (is_tensor<Operand>) {
+        return view_of(part_of(0));
+    } else {
+        using Layout = typename Operand::layout;
+        for (int thread = 0; thread < Layout::threads; thread++) {
+            const Operand &part = part_of(thread);
+            const int first = thread * Layout::capacity;
+            for (int slot = 0; slot < Layout::capacity && Layout::valid(thread, slot); slot++)
+                space.elements[first + slot] = part[slot];
+        }
+        return {space.elements, Layout::columns, 1, Layout::rows, Layout::columns};
     }
-    return {space.elements, Layout::columns, 1, Layout::rows, Layout::columns};
 }
 
 // Integers stay integers; whatever else is computed in float and rounded once.
@@ -49,30 +50,32 @@ template <class T, class A> inline T combined(T old, A product, bool accumulate)
         return accumulate ? T(float(old) + float(product)) : T(float(product));
 }
 
-template <bool ACCUMULATE, class T, class X, class Tag, class Space>
-void scatter(const metal::tensor<T, X, Tag> *const *all, const Space &space, int rows,
-             int columns) {
-    const matrix_view<T> to = view_of(*all[0]);
-    rows = metal::min(rows, to.rows);
-    columns = metal::min(columns, to.columns);
-    for (int row = 0; row < rows; row++) {
-        for (int column = 0; column < columns; column++) {
+template <bool ACCUMULATE, class T, class A>
+void write_rows(const matrix_view<T> &to, const A *product, ptrdiff_t pitch) {
+    for (int row = 0; row < to.rows; row++) {
+        for (int column = 0; column < to.columns; column++) {
             T &element = to.at(row, column);
-            element = combined(element, space.product[row * Space::columns + column], ACCUMULATE);
+            element = combined(element, product[row * pitch + column], ACCUMULATE);
         }
     }
 }
-template <bool ACCUMULATE, class T, class X, class Layout, class Space>
-void scatter(metal::cooperative_tensor<T, X, Layout> *const *all, const Space &space, int, int) {
-    for (int thread = 0; thread < Layout::threads; thread++) {
-        const int first = thread * Layout::capacity;
-        const int count = metal::clamp(Layout::elements - first, 0, Layout::capacity);
-        for (int slot = 0; slot < count; slot++) {
-            int element = first + slot;
-            if constexpr (Space::columns != Layout::columns)
-                element += element / Layout::columns * (Space::columns - Layout::columns);
-            T &to = (*all[thread])[slot];
-            to = combined(to, space.product[element], ACCUMULATE);
+
+// Writes the product to where the threads want it.
+template <bool ACCUMULATE, class Operand, class F, class Space>
+void scatter(F part_of, const Space &space, int rows, int columns) {
+    if constexpr (is_tensor<Operand>) {
+        const auto to = view_of(part_of(0)).block(0, 0, rows, columns);
+        write_rows<ACCUMULATE>(to, space.product, Space::columns);
+    } else {
+        using Layout = typename Operand::layout;
+        for (int thread = 0; thread < Layout::threads; thread++) {
+            Operand &part = part_of(thread);
+            for (int slot = 0; slot < Layout::capacity && Layout::valid(thread, slot); slot++) {
+                int element = thread * Layout::capacity + slot;
+                if constexpr (Space::columns != Layout::columns)
+                    element += element / Layout::columns * (Space::columns - Layout::columns);
+                part[slot] = combined(part[slot], space.product[element], ACCUMULATE);
+            }
         }
     }
 }

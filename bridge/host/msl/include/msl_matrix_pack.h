@@ -38,7 +38,7 @@ template <class A, class T> inline vector<A> load_vector(const T *from) {
 
 // A square of a matrix whose columns lie without gaps.
 template <class A, class T>
-inline void pack_square(A *to, int pitch, const T *from, ptrdiff_t column_stride) {
+inline void pack_square(A *to, ptrdiff_t pitch, const T *from, ptrdiff_t column_stride) {
     square<A> columns;
     for (int i = 0; i < VECTOR; i++)
         columns.row[i] = load_vector<A>(from + i * column_stride);
@@ -47,23 +47,25 @@ inline void pack_square(A *to, int pitch, const T *from, ptrdiff_t column_stride
         __builtin_memcpy(to + i * pitch, &rows.row[i], sizeof rows.row[i]);
 }
 
-template <class A, class T>
-inline void pack_elements(A *to, int pitch, const matrix_view<T> &from) {
+template <class A, class T> inline void pack_elements(A *to, ptrdiff_t pitch, matrix_view<T> from) {
     for (int row = 0; row < from.rows; row++) {
         for (int column = 0; column < from.columns; column++)
             to[row * pitch + column] = widen<A>(from.at(row, column));
     }
 }
 
-template <class A, class T> inline void pack_rows(A *to, int pitch, const matrix_view<T> &from) {
+template <class A, class T> inline void pack_rows(A *to, ptrdiff_t pitch, matrix_view<T> from) {
+    const int width = from.columns / VECTOR * VECTOR;
     for (int row = 0; row < from.rows; row++) {
-        const T *elements = from.data + row * from.row_stride;
-        for (int column = 0; column < from.columns; column++)
-            to[row * pitch + column] = widen<A>(elements[column]);
+        for (int column = 0; column < width; column += VECTOR) {
+            const vector<A> elements = load_vector<A>(&from.at(row, column));
+            __builtin_memcpy(to + row * pitch + column, &elements, sizeof elements);
+        }
     }
+    pack_elements(to + width, pitch, from.block(0, width, from.rows, VECTOR));
 }
 
-template <class A, class T> inline void pack_columns(A *to, int pitch, const matrix_view<T> &from) {
+template <class A, class T> inline void pack_columns(A *to, ptrdiff_t pitch, matrix_view<T> from) {
     const int height = from.rows / VECTOR * VECTOR, width = from.columns / VECTOR * VECTOR;
     for (int column = 0; column < width; column += VECTOR) {
         for (int row = 0; row < height; row += VECTOR)
@@ -78,8 +80,8 @@ template <class A, class T> inline void pack_columns(A *to, int pitch, const mat
 
 // Writes `rows` by `columns` elements; those that the matrix does not have are 0.
 template <class A, class T>
-__attribute__((noinline)) void pack(A *to, int pitch, int rows, int columns,
-                                    const matrix_view<T> &from) {
+__attribute__((noinline)) void pack(A *to, ptrdiff_t pitch, int rows, int columns,
+                                    matrix_view<T> from) {
     if (from.column_stride == 1)
         pack_rows(to, pitch, from);
     else if (from.row_stride == 1)

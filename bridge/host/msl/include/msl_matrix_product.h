@@ -33,20 +33,20 @@ template <class A, int ROWS, int COLUMNS> struct workspace {
 // Adds the product of TILE_ROWS rows of `left` and a panel to what `sum` holds.
 template <class A, int VECTORS>
 __attribute__((noinline, min_vector_width(512))) void
-multiply_tile(A *sum, int sum_pitch, const A *left, const A *right, int depth) {
+multiply_tile(A *sum, ptrdiff_t sum_pitch, const A *left, const A *right, int depth) {
     _Pragma("clang fp contract(fast)");
     constexpr int WIDTH = VECTORS * VECTOR;
     vector<A> sums[TILE_ROWS][VECTORS];
     for (int row = 0; row < TILE_ROWS; row++)
         __builtin_memcpy(sums[row], sum + row * sum_pitch, sizeof sums[row]);
-    for (int k = 0; k < depth; k++) {
+    for (int k = 0; k < depth; k++, left++, right += WIDTH) {
         vector<A> panel[VECTORS];
-        __builtin_memcpy(panel, right + k * WIDTH, sizeof panel);
+        __builtin_memcpy(panel, right, sizeof panel);
 #pragma clang loop unroll(full)
         for (int row = 0; row < TILE_ROWS; row++) {
 #pragma clang loop unroll(full)
             for (int i = 0; i < VECTORS; i++)
-                sums[row][i] += panel[i] * left[row * DEPTH + k];
+                sums[row][i] += panel[i] * left[row * DEPTH];
         }
     }
     for (int row = 0; row < TILE_ROWS; row++)

@@ -110,7 +110,13 @@ template <class Source, class Destination>
 bool is_iterator_compatible(const Source &, const Destination &) {
     using From = typename Source::layout;
     using To = typename Destination::layout;
-    return metal::is_same_v<typename From::matrix, typename To::matrix>;
+    static_assert(From::rank == 2, "is_iterator_compatible: the source is a matrix");
+    bool compatible = From::threads == To::threads;
+    for (int thread = 0; thread < From::threads && compatible; thread++) {
+        for (int slot = 0; slot < From::capacity && From::valid(thread, slot); slot++)
+            compatible &= To::slot(thread, From::position(thread, slot)) >= 0;
+    }
+    return compatible;
 }
 
 }  // namespace mpp::tensor_ops

@@ -23,6 +23,11 @@ template <int N> struct execution_simdgroups {
 
     static uint32_t __index() { return __msl::engine.thread()->index; }
     MSL_CONVERGENT static void __act(void *mine, __msl::leader act, uint32_t site) {
+        const uint32_t *size = __msl::engine.thread()->threads_per_threadgroup;
+        if (size[0] * size[1] * size[2] != __threads) {
+            __msl::engine.misuse(site, "execution_simdgroups<N> is for threadgroups of N whole "
+                                       "SIMD-groups, or N is 1");
+        }
         __msl::engine.cooperate(site, mine, act);
     }
 };
@@ -35,6 +40,10 @@ template <> struct execution_simdgroups<1> {
     MSL_CONVERGENT static void __act(void *mine, __msl::leader act, uint32_t site) {
         const __msl::operands<void *> lanes = __msl::meet(mine, site);
         if (lanes.exchange->computed) return;
+        if (lanes.mask() != ~0u) {
+            __msl::engine.misuse(site, "execution_simdgroup takes all 32 threads of a SIMD-group, "
+                                       "at the same place of the kernel");
+        }
         void *all[MSL_LANES];
         for (uint32_t i = 0; i < MSL_LANES; i++)
             all[i] = lanes[i];

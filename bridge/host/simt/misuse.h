@@ -1,0 +1,9 @@
+// Rules of MSL that the headers check while a kernel runs.
+#pragma once
+#include <cstdint>
+
+namespace simt {
+
+[[noreturn]] void report_misuse(uint32_t site, const char *what);
+
+}  // namespace simt
