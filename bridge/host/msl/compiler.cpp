@@ -13,7 +13,7 @@
 namespace msl {
 namespace {
 
-const std::string TENSOR_STUBS = "/stub_tensor/";
+const std::string TENSOR_STUBS = "/stub_tensor";
 
 using Arguments = std::vector<std::string>;
 
@@ -92,7 +92,7 @@ std::string tensor_headers(const std::string &preprocessed) {
     std::string text;
     for (const std::string name :
          {"metal_tensor", "MetalPerformancePrimitives/MetalPerformancePrimitives.h"}) {
-        if (preprocessed.find(TENSOR_STUBS + name + "\"") != std::string::npos)
+        if (preprocessed.find(TENSOR_STUBS + "/" + name + "\"") != std::string::npos)
             text += "#include \"" + name + "\"\n";
     }
     return text;

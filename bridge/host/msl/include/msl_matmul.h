@@ -41,8 +41,7 @@ template <matmul2d_descriptor D, class Scope, class... Arguments> class matmul2d
     // writes there, after.
     template <class Left, class Right, class Destination>
     MSL_CONVERGENT void run(Left &left, Right &right, Destination &destination, MSL_SITE) const {
-        __msl::check_operands<D, metal::remove_cv_t<Left>, metal::remove_cv_t<Right>,
-                              metal::remove_cv_t<Destination>>();
+        __msl::check_operands<D, Left, Right, Destination>();
         task<Left, Right, Destination> mine = {&left, &right, &destination};
         Scope::__act(&mine, &act<Left, Right, Destination>, site);
     }
@@ -75,10 +74,12 @@ template <matmul2d_descriptor D, class Scope, class... Arguments> class matmul2d
     // With the elements of `from`, where each thread holds those that it needs.
     template <class L, class R, class T, class I = int, class From>
     auto get_left_input_cooperative_tensor(const From &from) const {
+        __msl::check_conversion<From, left_input<L, I>>();
         return converted(get_left_input_cooperative_tensor<L, R, T, I>(), from);
     }
     template <class L, class R, class T, class I = int, class From>
     auto get_right_input_cooperative_tensor(const From &from) const {
+        __msl::check_conversion<From, right_input<R, I>>();
         return converted(get_right_input_cooperative_tensor<L, R, T, I>(), from);
     }
     template <class L, class R, class T, class I = int, class From>
@@ -110,10 +111,6 @@ template <matmul2d_descriptor D, class Scope, class... Arguments> class matmul2d
     };
 
     template <class To, class From> static To converted(To to, const From &from) {
-        static_assert(metal::is_same_v<typename From::layout, typename To::layout>,
-                      "the threads hold other elements of this cooperative tensor than the product "
-                      "takes: ask is_compatible_as_left_input or is_compatible_as_right_input, and "
-                      "go through memory");
         for (int slot = 0; slot < To::get_capacity(); slot++)
             to[slot] = __msl::element_of<To>(from[slot]);
         return to;

@@ -32,7 +32,7 @@ template <class L, class R, class T> constexpr bool has_types() {
            is_real_element<T>;
 }
 
-// A tensor of two dimensions whose elements may be written, or a cooperative tensor.
+// A variable that is a tensor of two dimensions or a cooperative tensor.
 template <class Operand> inline constexpr bool is_matrix = false;
 template <class T, class X, class Tag>
 inline constexpr bool is_matrix<metal::tensor<T, X, Tag>> = X::rank() == 2;
@@ -44,13 +44,21 @@ template <class T, class X, class Tag>
 inline constexpr bool has_const_elements<metal::tensor<const T, X, Tag>> = true;
 
 template <auto D> constexpr void check_input() {
-    static_assert(is_cooperative_shape(D) || !has_open_depth(D),
+    static_assert(!has_open_depth(D),
                   "matmul2d: a cooperative tensor as input needs a descriptor with a k");
+}
+
+template <class From, class To> constexpr void check_conversion() {
+    static_assert(metal::is_same_v<typename From::layout, typename To::layout>,
+                  "the threads hold other elements of this cooperative tensor than the product "
+                  "takes: ask is_compatible_as_left_input or is_compatible_as_right_input, and go "
+                  "through memory");
 }
 
 template <auto D, class Left, class Right, class Destination> constexpr void check_operands() {
     static_assert(is_matrix<Left> && is_matrix<Right> && is_matrix<Destination>,
-                  "matmul2d: each operand is a tensor or a cooperative tensor of two dimensions");
+                  "matmul2d: each operand is a tensor or a cooperative tensor of two dimensions, "
+                  "in a variable that is not const");
     static_assert(!has_const_elements<Left> && !has_const_elements<Right> &&
                       !has_const_elements<Destination>,
                   "matmul2d: the elements of its tensors may not be const");
@@ -59,7 +67,7 @@ template <auto D, class Left, class Right, class Destination> constexpr void che
                       "matmul2d: with two cooperative tensors as inputs m, n and k are 16 or 32, "
                       "and one of them is 32");
     } else {
-        static_assert(__msl::has_open_depth(D) || (D.k > 0 && D.k % 16 == 0),
+        static_assert(has_open_depth(D) || (D.k > 0 && D.k % 16 == 0),
                       "matmul2d: k is dynamic or a multiple of 16");
         static_assert(D.m > 0 && D.n > 0 && (D.m % 16 == 0 || D.n % 16 == 0),
                       "matmul2d: at least one of m and n is a multiple of 16");

@@ -12,7 +12,7 @@ constexpr int TILE_ROWS = 4, TILE_VECTORS = 1;
 constexpr int TILE_ROWS = 2, TILE_VECTORS = 1;
 #endif
 // Rows of the right side that are packed at once: a panel of them stays in the nearest cache.
-constexpr int DEPTH = 128;
+constexpr int PANEL_DEPTH = 128;
 
 constexpr int whole(int count, int unit) {
     return (count + unit - 1) / unit * unit;
@@ -26,8 +26,8 @@ template <class A, int ROWS, int COLUMNS> struct workspace {
     static constexpr int rows = whole(ROWS, TILE_ROWS), columns = whole(COLUMNS, width);
 
     alignas(MSL_SCRATCH_ALIGNMENT) A product[rows * columns];
-    alignas(MSL_SCRATCH_ALIGNMENT) A left[rows * DEPTH];
-    alignas(MSL_SCRATCH_ALIGNMENT) A right[DEPTH * columns];
+    alignas(MSL_SCRATCH_ALIGNMENT) A left[rows * PANEL_DEPTH];
+    alignas(MSL_SCRATCH_ALIGNMENT) A right[PANEL_DEPTH * columns];
 };
 
 // Adds the product of TILE_ROWS rows of `left` and a panel to what `sum` holds.
@@ -46,7 +46,7 @@ multiply_tile(A *sum, ptrdiff_t sum_pitch, const A *left, const A *right, int de
         for (int row = 0; row < TILE_ROWS; row++) {
 #pragma clang loop unroll(full)
             for (int i = 0; i < VECTORS; i++)
-                sums[row][i] += panel[i] * left[row * DEPTH];
+                sums[row][i] += panel[i] * left[row * PANEL_DEPTH];
         }
     }
     for (int row = 0; row < TILE_ROWS; row++)
@@ -59,17 +59,17 @@ void multiply(workspace<A, ROWS, COLUMNS> &space, const matrix_view<L> &left,
               const matrix_view<R> &right, int depth) {
     using Space = workspace<A, ROWS, COLUMNS>;
     __builtin_memset(space.product, 0, sizeof space.product);
-    for (int k = 0; k < depth; k += DEPTH) {
-        const int count = metal::min(DEPTH, depth - k);
-        pack(space.left, DEPTH, Space::rows, count, left.block(0, k, ROWS, count));
+    for (int k = 0; k < depth; k += PANEL_DEPTH) {
+        const int count = metal::min(PANEL_DEPTH, depth - k);
+        pack(space.left, PANEL_DEPTH, Space::rows, count, left.block(0, k, ROWS, count));
         for (int column = 0; column < Space::columns; column += Space::width) {
-            A *panel = space.right + column * DEPTH;
+            A *panel = space.right + column * PANEL_DEPTH;
             pack(panel, Space::width, count, Space::width,
                  right.block(k, column, count, metal::min(Space::width, COLUMNS - column)));
             for (int row = 0; row < Space::rows; row += TILE_ROWS) {
                 multiply_tile<A, Space::vectors>(space.product + row * Space::columns + column,
-                                                 Space::columns, space.left + row * DEPTH, panel,
-                                                 count);
+                                                 Space::columns, space.left + row * PANEL_DEPTH,
+                                                 panel, count);
             }
         }
     }
