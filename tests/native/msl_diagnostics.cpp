@@ -1,6 +1,9 @@
 // What a host is told about text that does not compile: the user's lines, columns and names.
 #include "msl_request.h"
 
+#include <filesystem>
+#include <fstream>
+
 static std::string errors(const std::string &source) {
     std::string message;
     int kind = 0;
@@ -29,6 +32,39 @@ static void missing_headers() {
                "program_source:1:10: fatal error: 'own.h' file not found\n"
                "#include \"own.h\"\n"
                "         ^~~~~~~\n");
+}
+
+// The cache's key does not know them, and no Metal has them.
+static void headers_outside_ours_are_missing() {
+    const msl::TemporaryFolder folder;
+    const std::string path = folder.path() + "/own.h";
+    std::ofstream(path) << "constant int from_a_file = 1;\n";
+    CHECK_TEXT(errors("#include <metal_stdlib>\n\n  # include \"" + path + "\"\n"),
+               "program_source:3:13: fatal error: '" + path +
+                   "' file not found\n"
+                   "  # include \"" +
+                   path +
+                   "\"\n"
+                   "            ^\n");
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+    CHECK(contains(errors("#include \"own.h\"\n"),
+                   "program_source:1:10: fatal error: 'own.h' file not found\n"));
+    std::filesystem::current_path(before);
+}
+
+static void a_byte_order_mark_is_no_text() {
+    CHECK(contains(errors("\xef\xbb\xbfkernel void f() { oops; }\n"),
+                   "program_source:1:19: error: use of undeclared identifier 'oops'\n"));
+}
+
+static void what_no_kernel_can_have() {
+    CHECK(contains(errors_in("throw 1;"),
+                   "program_source:4:1: error: cannot use 'throw' with exceptions disabled\n"));
+    CHECK_TEXT(errors_in("threadgroup uint giant[1ul << 30]; giant[uint(x[0].x)] = 1;\n"
+                         "threadgroup_barrier(mem_flags::mem_threadgroup); x[0] = giant[3];"),
+               "program_source: error: the threadgroup variables of all kernels take 4294967296 "
+               "bytes together\n");
 }
 
 static void places_in_the_users_text() {
@@ -126,6 +162,9 @@ static void text_of_any_kind() {
 int main() {
     const CompilerFolders folders;
     missing_headers();
+    headers_outside_ours_are_missing();
+    a_byte_order_mark_is_no_text();
+    what_no_kernel_can_have();
     places_in_the_users_text();
     names_of_the_users();
     notes_of_the_users();

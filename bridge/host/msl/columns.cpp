@@ -8,9 +8,14 @@ namespace {
 
 constexpr size_t LONGEST = 2000;  // tokens; what is longer is not worth the quadratic table
 
+using Tokens = std::vector<Token>;
+
+bool same_text(const Token &a, const Token &b) {
+    return a.text == b.text;
+}
+
 // Each token of `from` gets the index of its equal in the longest common subsequence, or none.
-std::vector<size_t> match(const std::vector<Token> &from, const std::vector<Token> &to,
-                          size_t none) {
+std::vector<size_t> match_rest(const Tokens &from, const Tokens &to, size_t none) {
     const size_t rows = from.size(), columns = to.size();
     std::vector<size_t> partner(rows, none);
     if (rows > LONGEST || columns > LONGEST) return partner;
@@ -31,6 +36,28 @@ std::vector<size_t> match(const std::vector<Token> &from, const std::vector<Toke
             j++;
         }
     }
+    return partner;
+}
+
+// Likewise; most of a line is as it was, at its start and at its end.
+std::vector<size_t> match(const Tokens &from, const Tokens &to, size_t none) {
+    const ptrdiff_t start =
+        std::mismatch(from.begin(), from.end(), to.begin(), to.end(), same_text).first -
+        from.begin();
+    const ptrdiff_t end =
+        std::mismatch(from.rbegin(), from.rend() - start, to.rbegin(), to.rend() - start, same_text)
+            .first -
+        from.rbegin();
+    const Tokens rest(from.begin() + start, from.end() - end);
+    const Tokens other_rest(to.begin() + start, to.end() - end);
+    std::vector<size_t> partner(from.size(), none);
+    for (ptrdiff_t i = 0; i < start; i++)
+        partner[i] = i;
+    const std::vector<size_t> middle = match_rest(rest, other_rest, none);
+    for (size_t i = 0; i < middle.size(); i++)
+        partner[start + i] = middle[i] == none ? none : start + middle[i];
+    for (ptrdiff_t i = 1; i <= end; i++)
+        partner[from.size() - i] = to.size() - i;
     return partner;
 }
 

@@ -2,9 +2,11 @@
 
 #include "cpu_level.h"
 #include "diagnostics.h"
+#include "elf_symbols.h"
 #include "failure.h"
 #include "function_constants.h"
 #include "glue.h"
+#include "inclusions.h"
 #include "linker.h"
 #include "process.h"
 #include "rewrite.h"
@@ -13,6 +15,7 @@
 namespace msl {
 namespace {
 
+constexpr size_t LARGEST_BLOCK = size_t(64) << 20;  // bytes; a threadgroup may have 32 KiB
 const std::string TENSOR_STUBS = "/stub_tensor";
 
 using Arguments = std::vector<std::string>;
@@ -30,8 +33,11 @@ Arguments common_arguments(const Compilation &compilation) {
     return arguments;
 }
 
+// Without the mark of UTF-8, which compilers take only where a file starts.
 std::string source_text(const msl_request &request) {
-    return std::string(request.source, request.length);
+    static const std::string_view mark = "\xef\xbb\xbf";
+    const std::string_view text(request.source, request.length);
+    return std::string(text.substr(text.substr(0, mark.size()) == mark ? mark.size() : 0));
 }
 
 // 3.2 is 320: what __METAL_VERSION__ says.
@@ -56,11 +62,29 @@ std::vector<Position> positions(const std::vector<Kernel> &kernels) {
                                                 std::to_string(finished.status) + "\n"};
 }
 
-[[noreturn]] void refuse(const KernelError &error, const DiagnosedText &text) {
-    const Position &at = error.position;
+[[noreturn]] void refuse(const Position &at, const std::string &problem,
+                         const DiagnosedText &text) {
     const std::string printed = at.file + ":" + std::to_string(at.line) + ":" +
-                                std::to_string(at.column) + ": error: " + error.message + "\n";
+                                std::to_string(at.column) + ": " + problem + "\n";
     throw Failure{MSL_FAILURE_SOURCE, clean_diagnostics(printed, text)};
+}
+
+[[noreturn]] void refuse(const KernelError &error, const DiagnosedText &text) {
+    refuse(error.position, "error: " + error.message, text);
+}
+
+// The user's text stands alone: a file beside it would be missing in the cache's key, and on Metal.
+void refuse_foreign_files(const std::string &preprocessed, const DiagnosedText &text,
+                          const std::string &headers) {
+    const std::optional<Inclusion> found = find_inclusion_outside(headers, preprocessed);
+    if (!found) return;
+    const std::string_view line = Lines(text.source).line(found->at.file, found->at.line);
+    const size_t open = std::min(line.find_first_of("\"<"), line.size());
+    const size_t close = line.find_first_of("\">", open + 1);
+    const std::string name(close < line.size() ? line.substr(open + 1, close - open - 1)
+                                               : found->file);
+    refuse({found->at.file, found->at.line, open + 1}, "fatal error: '" + name + "' file not found",
+           text);
 }
 
 // Stage 1: macros and conditions, behind empty headers, so that MSL's keywords stay identifiers.
@@ -84,6 +108,7 @@ std::string preprocess(const Compilation &compilation) {
     const std::string first_line = "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n";
     const Finished finished = run_program(arguments, first_line + source);
     if (finished.status != 0) refuse(finished, {source, source, {}});
+    refuse_foreign_files(finished.output, {source, source, {}}, compilation.headers);
     return finished.output;
 }
 
@@ -134,7 +159,9 @@ std::string compile_rewritten(const Compilation &compilation, const Rewritten &r
             // Threadgroup memory is raw bytes that kernels look at as one type, then as another.
             "-fno-strict-aliasing", "-fwrapv",
             // Vectors may lie at odd addresses: see msl_vector.h.
-            "-fmax-type-align=8", "-nostdlibinc"});
+            "-fmax-type-align=8", "-nostdlibinc",
+            // A frame larger than a page must not reach past the guard page of its stack.
+            "-fstack-clash-protection", "-fno-exceptions"});
     append_math(arguments, compilation.request.math_mode);
     // The descriptor of a matmul2d is an object as a template argument.
     if (!tensor_headers(rewritten.text).empty()) arguments.push_back("-std=c++20");
@@ -150,12 +177,25 @@ std::string compile_rewritten(const Compilation &compilation, const Rewritten &r
     return finished.output;
 }
 
+// Each thread that runs any of the kernels gets all their threadgroup variables; the C library ends
+// the process when there is no memory for them.
+void refuse_giant_block(const std::string &library) {
+    const size_t bytes = ElfSymbols(library).thread_local_block();
+    if (bytes <= LARGEST_BLOCK) return;
+    throw Failure{MSL_FAILURE_SOURCE,
+                  std::string(SOURCE_NAME) +
+                      ": error: the threadgroup variables of all kernels take " +
+                      std::to_string(bytes) + " bytes together\n"};
+}
+
 }  // namespace
 
 std::string compile(const Compilation &compilation) {
     const Rewritten rewritten = rewrite(preprocess(compilation));
     const std::string object = compile_rewritten(compilation, rewritten);
-    return link(compilation.toolchain, object);
+    const std::string library = link(compilation.toolchain, object);
+    refuse_giant_block(library);
+    return library;
 }
 
 }  // namespace msl

@@ -1,5 +1,6 @@
 #include "elf_symbols.h"
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 
@@ -64,7 +65,7 @@ uint32_t ElfSymbols::thread_local_bytes(uint64_t offset) const {
     for (const Variable &variable : variables_) {
         if (variable.name.compare(0, prefix.size(), prefix) == 0) bytes += variable.size;
     }
-    return uint32_t(bytes);
+    return uint32_t(std::min<uint64_t>(bytes, UINT32_MAX));
 }
 
 }  // namespace msl

@@ -39,9 +39,12 @@ std::string undefined_function(const std::string &errors) {
     return "";
 }
 
-[[noreturn]] void refuse(const Toolchain &toolchain, const std::string &errors) {
-    const std::string function = undefined_function(errors);
-    if (function.empty()) throw Failure{MSL_FAILURE_IO, toolchain.linker + ": " + errors};
+[[noreturn]] void refuse(const Toolchain &toolchain, const Finished &finished) {
+    const std::string function = undefined_function(finished.errors);
+    if (function.empty()) {
+        throw Failure{MSL_FAILURE_IO, toolchain.linker + " failed with status " +
+                                          std::to_string(finished.status) + ": " + finished.errors};
+    }
     throw Failure{MSL_FAILURE_SOURCE, std::string(SOURCE_NAME) + ": error: function '" + function +
                                           "' is called and nowhere defined\n"};
 }
@@ -67,13 +70,13 @@ std::string link(const Toolchain &toolchain, const std::string &object) {
     if (toolchain.lld) {
         command.push_back("-");
         const Finished finished = run_program(command, object);
-        if (finished.status != 0) refuse(toolchain, finished.errors);
+        if (finished.status != 0) refuse(toolchain, finished);
         return finished.output;
     }
     const TemporaryFolder folder;
     command.push_back(folder.path() + "/library.so");
     const Finished finished = run_program(command, object);
-    if (finished.status != 0) refuse(toolchain, finished.errors);
+    if (finished.status != 0) refuse(toolchain, finished);
     return read_file(command.back());
 }
 

@@ -4,6 +4,7 @@
 #include "process.h"
 
 #include <cstdlib>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace msl {
@@ -22,7 +23,9 @@ constexpr const char *CANDIDATES[] = {"clang++-22", "clang++-21", "clang++-20", 
 }
 
 bool is_program(const std::string &path) {
-    return access(path.c_str(), X_OK) == 0;
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           access(path.c_str(), X_OK) == 0;
 }
 
 // Nothing when it is not on PATH.
