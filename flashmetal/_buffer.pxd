@@ -48,6 +48,8 @@ cdef DTypeCode dtype_code(object dtype) except *
 # A new handle on part of an allocation; the caller has checked the bounds.
 cdef Buffer new_handle(Allocation allocation, size_t offset, size_t data_length, DTypeCode code,
                        tuple dimensions, bint read_only)
+# One without a handle: the caller sets it and then calls finish.
+cdef Allocation new_allocation()
 # Zero-filled memory of its own for a Python integer of bytes.
 cdef Allocation allocate(Device device, object size)
 # The newest live allocation of an equal device that owns all of these bytes, or None.

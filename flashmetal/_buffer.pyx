@@ -43,6 +43,8 @@ from flashmetal.errors import BufferAllocationError, InvalidArgument, InvalidSta
 
 __all__ = ["Allocation", "Buffer", "alloc"]
 
+cdef object KEY = object()  # without it, nobody makes objects that have no memory
+
 cdef dict CODE_OF_NAME = {
     "f32": F32, "f16": F16, "bf16": BF16, "u8": U8, "u16": U16, "u32": U32, "i32": I32,
 }
@@ -51,6 +53,9 @@ cdef dict NAME_OF_CODE = {code: name for name, code in CODE_OF_NAME.items()}
 cdef size_t SIZES[7]
 cdef list FORMAT_TEXTS = [None] * 7  # keeps what FORMATS points to
 cdef char *FORMATS[7]
+
+cdef enum:
+    MOST_DIMENSIONS = 64  # of the buffer protocol
 
 cdef void *newest = NULL  # of the live allocations; borrowed
 cdef size_t release_count = 0
@@ -82,8 +87,9 @@ def alloc(Device device not None, shape, dtype):
 cdef class Allocation:
     """One Metal buffer, which all handles on it share."""
 
-    def __init__(self):
-        raise InvalidArgument("allocations are made by Device.alloc and Device.wrap")
+    def __cinit__(self, key=None):
+        if key is not KEY:
+            raise InvalidArgument("allocations are made by Device.alloc and Device.wrap")
 
     def __dealloc__(self):
         give_back(self)
@@ -97,8 +103,9 @@ cdef class Buffer:
     Buffers are made by `Device.alloc`, `Device.wrap` and `Buffer.view`.
     """
 
-    def __init__(self):
-        raise InvalidArgument("buffers are made by Device.alloc, Device.wrap and Buffer.view")
+    def __cinit__(self, key=None):
+        if key is not KEY:
+            raise InvalidArgument("buffers are made by Device.alloc, Device.wrap and Buffer.view")
 
     def __len__(self):
         if not self.dimensions:
@@ -287,7 +294,7 @@ cdef tuple to_dimensions(object shape, str caller):
     if PyIndex_Check(shape):
         shape = (shape,)
     try:
-        return tuple([
+        dimensions = tuple([
             to_integer(dimension, 0, INT64_MAX, caller, "a dimension of shape")
             for dimension in shape
         ])
@@ -295,6 +302,11 @@ cdef tuple to_dimensions(object shape, str caller):
         raise InvalidArgument(
             f"{caller}: shape must be an integer or a sequence of integers, got {shape!r}"
         ) from None
+    if len(dimensions) > MOST_DIMENSIONS:
+        raise InvalidArgument(
+            f"{caller}: shape must have at most {MOST_DIMENSIONS} dimensions, got {len(dimensions)}"
+        )
+    return dimensions
 
 
 cdef object count_bytes(tuple dimensions, DTypeCode code):
@@ -307,8 +319,12 @@ cdef object count_bytes(tuple dimensions, DTypeCode code):
     return size
 
 
+cdef Allocation new_allocation():
+    return Allocation.__new__(Allocation, KEY)
+
+
 cdef Allocation allocate(Device device, object size):
-    cdef Allocation allocation = Allocation.__new__(Allocation)
+    cdef Allocation allocation = new_allocation()
     cdef fm_error error
     cdef fm_status status
     cdef size_t length
@@ -337,7 +353,7 @@ cdef void finish(Allocation allocation, Device device, size_t begin, size_t end)
 
 cdef Buffer new_handle(Allocation allocation, size_t offset, size_t data_length, DTypeCode code,
                        tuple dimensions, bint read_only):
-    cdef Buffer buffer = Buffer.__new__(Buffer)
+    cdef Buffer buffer = Buffer.__new__(Buffer, KEY)
     buffer.allocation = allocation
     buffer.offset = offset
     buffer.data_length = data_length

@@ -41,7 +41,7 @@ cdef class BufferWithOffset:
         When the offset is not inside the allocation.
     """
 
-    def __init__(self, Buffer buffer not None, offset):
+    def __cinit__(self, Buffer buffer not None, offset):
         self.buffer = buffer
         self.offset = to_integer(offset, 0, buffer.allocation.length - 1, "BufferWithOffset",
                                  "offset")

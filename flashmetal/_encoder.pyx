@@ -16,6 +16,7 @@ from flashmetal._device cimport Device
 from flashmetal._dispatch cimport Launch, clear_launch, fill_launch
 from flashmetal._pipeline cimport Pipeline
 
+from flashmetal._text import to_utf8
 from flashmetal.errors import InvalidArgument, InvalidState, WaitTimeout
 
 __all__ = ["CommandEncoder"]
@@ -52,13 +53,11 @@ cdef class CommandEncoder:
 
     def __cinit__(self, Device device not None, str label=None):
         cdef fm_error error
-        if label is not None and "\0" in label:
-            raise InvalidArgument(f"a label has no NUL characters, got {label!r}")
+        self.label_bytes = None if label is None else to_utf8(label, "a label")
         check_not_forked()
         memset(&error, 0, sizeof(error))
         check(encoder_create(device.handle, &self.handle, &error), &error, NULL)
         self.device = device
-        self.label_bytes = None if label is None else label.encode()
 
     def __dealloc__(self):
         with nogil:

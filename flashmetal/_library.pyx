@@ -10,15 +10,19 @@ from flashmetal._bridge cimport (
 from flashmetal._device cimport Device
 
 from flashmetal.compile_options import MATH_MODES
+from flashmetal.errors import InvalidArgument
 
 __all__ = ["Library"]
+
+cdef object KEY = object()  # without it, nobody makes objects that have no handle
 
 
 cdef class Library:
     """Compiled kernels, of which pipelines are made. KernelRegistry keeps them."""
 
-    def __init__(self):
-        raise TypeError("libraries are made by KernelRegistry.register_source")
+    def __cinit__(self, key=None):
+        if key is not KEY:
+            raise InvalidArgument("libraries are made by KernelRegistry.register_source")
 
     def __dealloc__(self):
         library_release(self.handle)
@@ -80,7 +84,7 @@ cdef Library open_library(Device device, str name, str path):
 
 
 cdef Library adopt(Device device, fm_library *handle):
-    cdef Library library = Library.__new__(Library)
+    cdef Library library = Library.__new__(Library, KEY)
     library.handle = handle
     library.device = device
     return library

@@ -16,6 +16,8 @@ from flashmetal.errors import InvalidArgument
 
 __all__ = ["Pipeline"]
 
+cdef object KEY = object()  # without it, nobody makes objects that have no handle
+
 cdef enum:
     LARGEST_CONSTANT_INDEX = 65535
 
@@ -23,8 +25,9 @@ cdef enum:
 cdef class Pipeline:
     """A kernel that can be dispatched. KernelRegistry.get_pipeline makes and keeps them."""
 
-    def __init__(self):
-        raise TypeError("pipelines are made by KernelRegistry.get_pipeline")
+    def __cinit__(self, key=None):
+        if key is not KEY:
+            raise InvalidArgument("pipelines are made by KernelRegistry.get_pipeline")
 
     def __dealloc__(self):
         pipeline_release(self.handle)
@@ -89,7 +92,7 @@ cdef Pipeline create_pipeline(Library library, str name, tuple constants):
         handle = create_handle(library, name.encode(), array, len(constants))
     finally:
         free(array)
-    cdef Pipeline pipeline = Pipeline.__new__(Pipeline)
+    cdef Pipeline pipeline = Pipeline.__new__(Pipeline, KEY)
     pipeline.handle = handle
     pipeline.info = pipeline_get_info(handle)
     pipeline.name = name

@@ -10,6 +10,7 @@ from flashmetal._library cimport Library, compile_library, open_library
 from flashmetal._pipeline cimport Pipeline, create_pipeline, normalise_constants
 
 from flashmetal._once import Once
+from flashmetal._text import to_utf8
 from flashmetal.compile_options import CompileOptions
 from flashmetal.errors import (
     FlashMetalError, InvalidArgument, KernelNotFound, ShaderCompilationError,
@@ -31,7 +32,7 @@ cdef class KernelRegistry:
         Where the kernels run.
     """
 
-    def __init__(self, Device device not None):
+    def __cinit__(self, Device device not None):
         self.device = device
         self.kernels = {}
         self.programs = weakref.WeakValueDictionary()
@@ -58,11 +59,12 @@ cdef class KernelRegistry:
         Raises
         ------
         InvalidArgument
-            When the name is empty, the text is not valid Unicode, or the options are not
-            CompileOptions.
+            When the name is empty or has a NUL character, name or text is not valid Unicode, or
+            the options are not CompileOptions.
         """
-        if not name or "\0" in name:
-            raise InvalidArgument(f"a kernel's name must be a C identifier, got {name!r}")
+        if not name:
+            raise InvalidArgument("a kernel's name must not be empty")
+        to_utf8(name, "a kernel's name")
         if options is None:
             options = CompileOptions()
         elif not isinstance(options, CompileOptions):

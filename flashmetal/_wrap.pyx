@@ -32,6 +32,7 @@ from flashmetal._buffer cimport (
     dtype_code,
     find_live,
     finish,
+    new_allocation,
     new_handle,
 )
 from flashmetal._device cimport Device
@@ -125,7 +126,11 @@ cdef Buffer in_place(Device device, Export source, DTypeCode code, tuple dimensi
     if not PyBuffer_IsContiguous(view, b"C"):
         raise refusal(address, "its elements are not C-contiguous")
     if strict and (address % page or length % page):
-        raise refusal(address, f"its {length} bytes are not whole pages of {page} bytes")
+        raise refusal(
+            address,
+            f"strict takes whole pages of {page} bytes, and its {length} bytes start "
+            f"{address % page} bytes into one",
+        )
     allocation = find_live(device, <const char *>view.buf, length)
     if allocation is None:
         if address % VECTOR_BYTES:
@@ -144,7 +149,7 @@ cdef Buffer in_place(Device device, Export source, DTypeCode code, tuple dimensi
 
 
 cdef Allocation wrap_pages(Device device, Export source):
-    cdef Allocation allocation = Allocation.__new__(Allocation)
+    cdef Allocation allocation = new_allocation()
     cdef size_t page = device.info.page_size
     cdef size_t begin = <uintptr_t>source.held.view.buf
     cdef size_t end = begin + source.held.view.len

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import os
 import sys
 from collections.abc import Sequence
 
@@ -15,18 +17,42 @@ from .verify import decode_cases, engines_of, verify
 
 __all__ = ["main"]
 
+STATUS_FAILED = 1
+STATUS_REFUSED = 2
+STATUS_INTERRUPTED = 130
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status.
 
-    0: all is well. 1: `verify` found a broken limit. 2: wrong usage, or no device.
+    0: all is well. 1: `verify` found a broken limit, or the output could not be written. 2: wrong
+    usage, or no device. 130: interrupted.
     """
     options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that lacks a character shows another in its place.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
-        return options.run(options)
+        status = options.run(options)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
     except FlashMetalError as error:
-        print(f"flashmetal: {error}", file=sys.stderr)
-        return 2
+        return _complain(error, STATUS_REFUSED)
+    except KeyboardInterrupt:
+        return _complain("interrupted", STATUS_INTERRUPTED)
+    except OSError as error:
+        # The interpreter flushes again at its end, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return STATUS_FAILED
+        return _complain(f"cannot write the output: {error.strerror}", STATUS_FAILED)
+
+
+def _complain(problem: object, status: int) -> int:
+    print(f"flashmetal: {problem}", file=sys.stderr)
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -62,4 +88,4 @@ def _run_verify(options: argparse.Namespace) -> int:
         print(json.dumps({"passed": passed, "quick": options.quick, "engines": entries}))
     else:
         print(reports_as_text(reports))
-    return 0 if passed else 1
+    return 0 if passed else STATUS_FAILED

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ._text import to_utf8
 from .errors import InvalidArgument
 
 __all__ = ["MATH_MODES", "CompileOptions"]
@@ -62,7 +64,9 @@ class CompileOptions:
 
 
 def _is_version(version: str) -> bool:
-    return isinstance(version, str) and re.fullmatch(r"\d{1,3}\.\d{1,3}", version) is not None
+    if not isinstance(version, str):
+        return False
+    return re.fullmatch(r"[1-9]\d{0,2}\.\d{1,3}", version, re.ASCII) is not None
 
 
 def _sorted_macros(
@@ -84,6 +88,12 @@ def _macro_name(name: str) -> str:
 def _macro_value(name: str, value: str | int | float) -> str:
     if isinstance(value, bool):
         return str(int(value))
-    if not isinstance(value, str | int | float) or "\0" in str(value):
+    if not isinstance(value, str | int | float):
         raise InvalidArgument(f"macro {name} must be a text or a number, got {value!r}")
-    return str(value)
+    text = str(value)
+    to_utf8(text, f"macro {name}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidArgument(f'macro {name} must be finite, got {value!r}; "INFINITY" is MSL\'s')
+    if "\n" in text or "\r" in text:
+        raise InvalidArgument(f"macro {name} must be one line, got {value!r}")
+    return text

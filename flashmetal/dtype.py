@@ -94,9 +94,12 @@ def name_of(dtype):
     """
     if isinstance(dtype, str) and dtype in DTYPES:
         return str(dtype)
+    # NumPy reads None as float64.
+    if dtype is None:
+        raise UnsupportedDtype("None", CONVERT)
     try:
         found = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         raise UnsupportedDtype(str(dtype), CONVERT) from None
     if found.fields is not None:
         raise UnsupportedDtype(str(found), PICK_FIELD)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -207,9 +208,13 @@ class _ProgressBar:
     def step(self, label: str) -> None:
         self.done += 1
         if self.stream is not None:
-            full = self.WIDTH * self.done // self.steps
-            bar = "█" * full + "·" * (self.WIDTH - full)
-            self.stream.write(f"\r{label} {bar} {self.done}/{self.steps}")
+            count = f"{self.done}/{self.steps}"
+            # A line that wraps could not be drawn over; the last column stays free for the cursor.
+            room = shutil.get_terminal_size().columns - len(f"{label}  {count}") - 1
+            width = max(0, min(self.WIDTH, room))
+            full = width * self.done // self.steps
+            bar = "█" * full + "·" * (width - full)
+            self.stream.write(f"\r{label} {bar} {count}")
             self.stream.flush()
 
     def clear(self) -> None:

@@ -62,6 +62,22 @@ def test_shape_may_be_one_integer_or_none_at_all(device):
         len(scalar)
 
 
+def test_more_dimensions_than_the_buffer_protocol_has_are_refused(device):
+    assert memoryview(device.alloc((1,) * 64, "u8")).ndim == 64
+    for make in (device.alloc, lambda *window: device.alloc(1, "u8").view(0, *window)):
+        with pytest.raises(InvalidArgument, match="shape must have at most 64 dimensions, got 65"):
+            make((1,) * 65, "u8")
+
+
+def test_buffers_are_made_by_devices_only():
+    # Made any other way, they would have no memory.
+    for make in (fm.Buffer, lambda: fm.Buffer.__new__(fm.Buffer)):
+        with pytest.raises(InvalidArgument, match=r"buffers are made by Device\.alloc"):
+            make()
+    with pytest.raises(TypeError):
+        fm.BufferWithOffset.__new__(fm.BufferWithOffset)
+
+
 @pytest.mark.parametrize("shape", [0, (0,), (4, 0, 64), (0, 64)], ids=str)
 def test_no_bytes_are_refused(device, shape):
     with pytest.raises(InvalidArgument) as caught:

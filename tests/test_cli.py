@@ -1,6 +1,7 @@
 """The `flashmetal` command: what it prints where, and its exit status."""
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -112,3 +113,41 @@ def test_module_runs_as_the_command(tmp_path):
         cwd=tmp_path,
     )
     assert json.loads(done.stdout)["flashmetal"] == fm.__version__
+
+
+def run_info(**arguments):
+    command = [sys.executable, "-m", "flashmetal", "info"]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, **arguments)
+
+
+def test_reader_that_left_is_no_traceback():
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w") as output:
+        done = run_info(stdout=output)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is full")
+def test_output_that_cannot_be_written_is_one_sentence():
+    with open("/dev/full", "w") as output:
+        done = run_info(stdout=output)
+    assert done.returncode == 1
+    assert done.stderr == "flashmetal: cannot write the output: No space left on device\n"
+
+
+def test_output_without_unicode_shows_other_characters():
+    command = [sys.executable, "-m", "flashmetal", "verify", "--quick", "--threads", "1"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert "|?|/bound" in done.stdout
+    assert done.stderr == ""
+
+
+def test_interrupt_is_no_traceback(capsys, monkeypatch):
+    def interrupt(threads):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "gather", interrupt)
+    assert cli.main(["info"]) == 130
+    assert capsys.readouterr().err == "flashmetal: interrupted\n"

@@ -34,6 +34,8 @@ def test_options_that_mean_the_same_are_equal():
     ("fields", "text"),
     [
         ({"language_version": "3"}, 'language_version must be a text like "3.1" or None'),
+        ({"language_version": "0.0"}, 'language_version must be a text like "3.1" or None'),
+        ({"language_version": "٣.١"}, 'language_version must be a text like "3.1" or None'),
         ({"language_version": 3.1}, 'language_version must be a text like "3.1" or None'),
         ({"language_version": "metal3.1"}, 'language_version must be a text like "3.1" or None'),
         ({"math_mode": "quick"}, "math_mode must be one of safe, relaxed, fast, got 'quick'"),
@@ -42,7 +44,10 @@ def test_options_that_mean_the_same_are_equal():
         ({"macros": {"A B": 1}}, "a macro's name must be an identifier, got 'A B'"),
         ({"macros": {1: 1}}, "a macro's name must be an identifier, got 1"),
         ({"macros": {"A": None}}, "macro A must be a text or a number, got None"),
-        ({"macros": {"A": "a\0b"}}, "macro A must be a text or a number"),
+        ({"macros": {"A": "a\0b"}}, "macro A must be Unicode without NUL characters"),
+        ({"macros": {"A": "\ud800"}}, "macro A must be Unicode without NUL characters"),
+        ({"macros": {"A": "1\n#error"}}, "macro A must be one line, got '1\\n#error'"),
+        ({"macros": {"A": float("inf")}}, "macro A must be finite, got inf"),
         ({"macros": 5}, "macros must map names to values, got 5"),
     ],
 )

@@ -51,7 +51,8 @@ def test_bfloat16_without_ml_dtypes_says_what_to_install(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "spelling", ["float64", np.int64, np.int8, bool, complex, "O", "U3", "M8[s]", "f64", 3]
+    "spelling",
+    ["float64", np.int64, np.int8, bool, complex, "O", "U3", "M8[s]", "f64", 3, None, "\ud800"],
 )
 def test_other_types_are_refused_with_the_way_out(spelling):
     with pytest.raises(UnsupportedDtype, match=r"^Unsupported dtype: .*astype"):

@@ -79,6 +79,8 @@ def test_label_is_kept(device):
     assert device.encoder("layer 3 · décodage").label == "layer 3 · décodage"
     with pytest.raises(fm.errors.InvalidArgument, match="NUL"):
         device.encoder("a\0b")
+    with pytest.raises(fm.errors.InvalidArgument, match="Unicode"):
+        device.encoder("\ud800")
     with pytest.raises(TypeError):
         device.encoder(3)
 

@@ -112,6 +112,13 @@ def test_progress_is_drawn_on_a_terminal_and_removed(engines):
     assert terminal.getvalue().endswith("\r\033[K")
 
 
+def test_progress_fits_a_narrow_terminal(engines, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    terminal = Terminal()
+    verify.verify(engines, CASES[:2], progress=terminal)
+    assert all(len(line) < 20 for line in terminal.getvalue().split("\r"))
+
+
 def test_progress_is_not_written_to_a_file(engines):
     stream = io.StringIO()
     verify.verify(engines, CASES[:1], progress=stream)
