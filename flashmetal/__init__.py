@@ -7,22 +7,29 @@ device, which runs the same kernels on the CPU. `attention` needs no objects: ar
 from . import errors
 from ._bridge import version
 from ._buffer import Buffer
+from ._decode_plan import DecodePlan
+from ._decode_step import BARRIER, DecodeStep
 from ._device import Device
 from ._dispatch import BufferWithOffset
 from ._encoder import CommandEncoder
 from ._pipeline import Pipeline
+from ._plan import LaunchPlan
 from ._registry import KernelRegistry, is_unavailable_tensor_header
 from .attention import attention
 from .compile_options import CompileOptions
 from .resources import get_include
 
 __all__ = [
+    "BARRIER",
     "Buffer",
     "BufferWithOffset",
     "CommandEncoder",
     "CompileOptions",
+    "DecodePlan",
+    "DecodeStep",
     "Device",
     "KernelRegistry",
+    "LaunchPlan",
     "Pipeline",
     "__version__",
     "attention",

@@ -122,7 +122,9 @@ cdef extern from "flashmetal.h" nogil:
 cdef int check(fm_status status, fm_error *error, const char *name) except -1 nogil
 # For a failure that the caller reports in its own words.
 cdef void error_clear(fm_error *error) noexcept nogil
-# Raises InvalidState in a process that was forked after the first device was made.
+# Whether the process was forked after the first device was made; check_not_forked raises
+# InvalidState then.
+cdef bint is_forked() noexcept nogil
 cdef int check_not_forked() except -1
 
 cdef fm_status device_create(const fm_device_options *options, fm_device **out,

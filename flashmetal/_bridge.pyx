@@ -119,6 +119,10 @@ cdef void error_clear(fm_error *error) noexcept nogil:
     fm_error_clear(error)
 
 
+cdef bint is_forked() noexcept nogil:
+    return forked
+
+
 cdef int check_not_forked() except -1:
     if forked:
         raise InvalidState(
@@ -217,6 +221,9 @@ cdef bint encoder_has_begun(const fm_encoder *encoder) noexcept nogil:
 
 cdef fm_status encoder_dispatch(fm_encoder *encoder, const fm_dispatch *dispatch,
                                 fm_error *error) noexcept nogil:
+    # Plans ask nobody else on their way here.
+    if forked:
+        return FM_INVALID_STATE
     return fm_encoder_dispatch(encoder, dispatch, error)
 
 

@@ -21,6 +21,8 @@ from flashmetal.errors import InvalidArgument
 
 __all__ = ["BufferWithOffset"]
 
+cdef str COPIED = "bytes are copied"
+
 cdef enum:
     THREADGROUP_MEMORY_UNIT = 16  # bytes
 
@@ -53,12 +55,7 @@ cdef class BufferWithOffset:
 cdef int fill_launch(Launch *launch, Device device, Pipeline pipeline, object args, object grid,
                      object threads_per_threadgroup, object threadgroup_memory,
                      bint exact_threads) except -1:
-    check_same_device(device, pipeline.device, pipeline.name, "the pipeline")
-    launch.dispatch.pipeline = pipeline.handle
-    launch.dispatch.arguments = launch.arguments
-    launch.dispatch.argument_count = 0
-    launch.dispatch.threadgroup_memory = launch.threadgroup_memory
-    launch.dispatch.threadgroup_memory_count = 0
+    open_launch(launch, device, pipeline)
     launch.dispatch.exact_threads = exact_threads
     fill_size(launch.dispatch.grid, grid, pipeline.name,
               "threads" if exact_threads else "threadgroups")
@@ -66,8 +63,39 @@ cdef int fill_launch(Launch *launch, Device device, Pipeline pipeline, object ar
               "threads_per_threadgroup")
     check_thread_count(launch.dispatch.threads_per_threadgroup, pipeline)
     fill_threadgroup_memory(launch, device, pipeline, threadgroup_memory)
-    fill_arguments(launch, device, pipeline, args)
-    return 0
+    for key, value in as_dict(args, pipeline.name, "args").items():
+        index = to_integer(key, 0, FM_MAX_BUFFERS - 1, pipeline.name, "argument index")
+        fill_argument(launch, add_argument(launch, pipeline, index), device, pipeline, value)
+    return close_launch(launch, pipeline)
+
+
+cdef int open_rows(Launch *launch, Device device, Pipeline pipeline, uint64_t threadgroups,
+                   uint64_t threads) except -1:
+    cdef uint64_t *grid = launch.dispatch.grid
+    cdef uint64_t *size = launch.dispatch.threads_per_threadgroup
+    open_launch(launch, device, pipeline)
+    launch.dispatch.exact_threads = False
+    grid[0] = threadgroups
+    size[0] = threads
+    grid[1] = grid[2] = size[1] = size[2] = 1
+    check_thread_count(size, pipeline)
+    return fill_threadgroup_memory(launch, device, pipeline, None)
+
+
+cdef int add_buffer(Launch *launch, Device device, Pipeline pipeline, uint32_t index,
+                    Buffer buffer, size_t offset) except -1:
+    return bind_at(launch, add_argument(launch, pipeline, index), device, pipeline, buffer, offset)
+
+
+cdef int add_bytes(Launch *launch, Pipeline pipeline, uint32_t index, const void *memory,
+                   size_t length) except -1:
+    cdef fm_argument *argument = add_argument(launch, pipeline, index)
+    check_not_written(pipeline, index, COPIED)
+    return bind_memory(argument, pipeline, memory, length)
+
+
+cdef int close_launch(Launch *launch, Pipeline pipeline) except -1:
+    return check_none_missing(pipeline, pipeline.info.used & ~launch.given, "argument")
 
 
 cdef void clear_launch(Launch *launch) noexcept:
@@ -78,6 +106,19 @@ cdef void clear_launch(Launch *launch) noexcept:
         launch.held_count -= 1
         (<Allocation>launch.held[launch.held_count]).exports -= 1
         Py_DECREF(<object>launch.held[launch.held_count])
+
+
+cdef int open_launch(Launch *launch, Device device, Pipeline pipeline) except -1:
+    launch.view_count = 0
+    launch.held_count = 0
+    launch.given = 0
+    check_same_device(device, pipeline.device, pipeline.name, "the pipeline")
+    launch.dispatch.pipeline = pipeline.handle
+    launch.dispatch.arguments = launch.arguments
+    launch.dispatch.argument_count = 0
+    launch.dispatch.threadgroup_memory = launch.threadgroup_memory
+    launch.dispatch.threadgroup_memory_count = 0
+    return 0
 
 
 cdef int check_same_device(Device device, Device other, str kernel, str what) except -1:
@@ -156,17 +197,13 @@ cdef int fill_threadgroup_slot(fm_threadgroup_memory *slot, Pipeline pipeline, o
 
 # ---- arguments ----------------------------------------------------------------------------------
 
-cdef int fill_arguments(Launch *launch, Device device, Pipeline pipeline, object args) except -1:
-    cdef uint32_t given = 0
-    cdef fm_argument *argument
-    for key, value in as_dict(args, pipeline.name, "args").items():
-        argument = &launch.arguments[launch.dispatch.argument_count]
-        argument.index = to_integer(key, 0, FM_MAX_BUFFERS - 1, pipeline.name, "argument index")
-        check_declared(pipeline, pipeline.info.declared, argument.index, "argument")
-        given = add_index(pipeline, given, argument.index, "argument")
-        fill_argument(launch, argument, device, pipeline, value)
-        launch.dispatch.argument_count += 1
-    return check_none_missing(pipeline, pipeline.info.used & ~given, "argument")
+cdef fm_argument *add_argument(Launch *launch, Pipeline pipeline, uint32_t index) except NULL:
+    cdef fm_argument *argument = &launch.arguments[launch.dispatch.argument_count]
+    check_declared(pipeline, pipeline.info.declared, index, "argument")
+    launch.given = add_index(pipeline, launch.given, index, "argument")
+    launch.dispatch.argument_count += 1
+    argument.index = index
+    return argument
 
 
 cdef int fill_argument(Launch *launch, fm_argument *argument, Device device, Pipeline pipeline,
@@ -230,22 +267,27 @@ cdef int bind_at(Launch *launch, fm_argument *argument, Device device, Pipeline 
 
 cdef int bind_bytes(Launch *launch, fm_argument *argument, Pipeline pipeline,
                     object value) except -1:
-    check_not_written(pipeline, argument.index, "bytes are copied")
     cdef Py_buffer *view = &launch.views[launch.view_count]
+    check_not_written(pipeline, argument.index, COPIED)
     try:
         PyObject_GetBuffer(value, view, PyBUF_SIMPLE)
     except (BufferError, ValueError) as error:
         raise InvalidArgument(f"{pipeline.name}: argument {argument.index}: {error}") from error
     launch.view_count += 1
-    if not 1 <= view.len <= FM_MAX_BYTES:
+    return bind_memory(argument, pipeline, view.buf, view.len)
+
+
+cdef int bind_memory(fm_argument *argument, Pipeline pipeline, const void *memory,
+                     size_t length) except -1:
+    if not 1 <= length <= FM_MAX_BYTES:
         raise InvalidArgument(
-            f"{pipeline.name}: argument {argument.index} has {view.len} bytes, "
+            f"{pipeline.name}: argument {argument.index} has {length} bytes, "
             f"which must be 1 to {FM_MAX_BYTES}; a Buffer takes more"
         )
     argument.buffer = NULL
     argument.offset = 0
-    argument.bytes = view.buf
-    argument.length = view.len
+    argument.bytes = memory
+    argument.length = length
     return 0
 
 

@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t, uint64_t
+
 from flashmetal._bridge cimport fm_dispatch, fm_encoder
 from flashmetal._device cimport Device
 
@@ -5,14 +7,29 @@ from flashmetal._device cimport Device
 cdef class CommandEncoder:
     cdef fm_encoder *handle               # owned; NULL when discarded
     cdef readonly Device device           # kept alive
+    cdef uint64_t registry_id             # the device's
     cdef bytes label_bytes                # UTF-8, or None
+    cdef const char *label_text           # inside label_bytes, or NULL
     cdef bint busy                        # a thread is encoding or committing
     cdef readonly long long dispatch_count
     cdef readonly long long barrier_count
     cdef object __weakref__
 
+    # What a program that holds no GIL calls, one thread at a time. Errors are those of the methods
+    # that Python sees: memory_barrier, commit, and wait, whose timeout is in nanoseconds here.
+    cdef int order(self) except -1 nogil
+    cdef int submit(self) except -1 nogil
+    cdef int wait_ns(self, int64_t duration) except -1 nogil
+
     # Around everything that encodes or commits: refuses a second thread, and use after the end.
-    cdef int enter(self) except -1
-    cdef void leave(self) noexcept
-    # Between enter and leave, what the caller has checked.
-    cdef int encode(self, const fm_dispatch *dispatch) except -1
+    cdef int enter(self) except -1 nogil
+    cdef void leave(self) noexcept nogil
+    # Between enter and leave, what the caller has checked. May wait for a command buffer, without
+    # the GIL.
+    cdef int encode(self, const fm_dispatch *dispatch) except -1 nogil
+    # The same outside of them, at once or not at all: False unless it is recording, and no thread
+    # in between.
+    cdef bint record(self, const fm_dispatch *dispatch) noexcept nogil
+    cdef bint is_recording(self) noexcept nogil
+    # Makes that so, or raises. May wait without the GIL: other threads may have changed things.
+    cdef int open(self) except -1 nogil

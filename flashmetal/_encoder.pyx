@@ -2,15 +2,16 @@
 
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.pystate cimport PyThreadState
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.string cimport memset
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from flashmetal._bridge cimport (
-    FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, FM_TIMED_OUT, check,
-    check_not_forked, encoder_barrier, encoder_begin, encoder_commit, encoder_create,
-    encoder_dispatch, encoder_get_gpu_time, encoder_get_state, encoder_has_begun, encoder_release,
-    encoder_wait, fm_dispatch, fm_encoder, fm_encoder_state, fm_error, fm_status,
+    FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, FM_OK, FM_TIMED_OUT, check, check_not_forked,
+    encoder_barrier, encoder_begin, encoder_commit, encoder_create, encoder_dispatch,
+    encoder_get_gpu_time, encoder_get_state, encoder_has_begun, encoder_release, encoder_wait,
+    fm_dispatch, fm_encoder_state, fm_error, fm_status, is_forked,
 )
 from flashmetal._device cimport Device
 from flashmetal._dispatch cimport Launch, clear_launch, fill_launch
@@ -20,6 +21,13 @@ from flashmetal._text import to_utf8
 from flashmetal.errors import InvalidArgument, InvalidState, WaitTimeout
 
 __all__ = ["CommandEncoder"]
+
+
+cdef extern from "Python.h" nogil:
+    bint PyGILState_Check()
+    PyThreadState *PyEval_SaveThread()
+    void PyEval_RestoreThread(PyThreadState *state)
+
 
 cdef enum:
     # A wait looks for Ctrl-C this often.
@@ -53,11 +61,14 @@ cdef class CommandEncoder:
 
     def __cinit__(self, Device device not None, str label=None):
         cdef fm_error error
-        self.label_bytes = None if label is None else to_utf8(label, "a label")
+        if label is not None:
+            self.label_bytes = to_utf8(label, "a label")
+            self.label_text = PyBytes_AS_STRING(self.label_bytes)
         check_not_forked()
         memset(&error, 0, sizeof(error))
         check(encoder_create(device.handle, &self.handle, &error), &error, NULL)
         self.device = device
+        self.registry_id = device.registry_id
 
     def __dealloc__(self):
         with nogil:
@@ -116,29 +127,56 @@ cdef class CommandEncoder:
         encode_checked(self, pipeline, args, threads, threads_per_threadgroup, threadgroup_memory,
                        True)
 
-    cdef int encode(self, const fm_dispatch *dispatch) except -1:
+    cdef int encode(self, const fm_dispatch *dispatch) except -1 nogil:
         cdef fm_error error
-        if not encoder_has_begun(self.handle):
-            begin(self)
+        begin(self)
         memset(&error, 0, sizeof(error))
-        check(encoder_dispatch(self.handle, dispatch, &error), &error, label_text(self))
+        check(encoder_dispatch(self.handle, dispatch, &error), &error, self.label_text)
         self.dispatch_count += 1
+        return 0
+
+    cdef bint record(self, const fm_dispatch *dispatch) noexcept nogil:
+        if self.handle is NULL or self.busy:
+            return False
+        if encoder_dispatch(self.handle, dispatch, NULL) != FM_OK:
+            return False
+        self.dispatch_count += 1
+        return True
+
+    cdef bint is_recording(self) noexcept nogil:
+        return (
+            self.handle is not NULL and not self.busy
+            and encoder_has_begun(self.handle)
+            and encoder_get_state(self.handle) == FM_ENCODER_OPEN
+        )
+
+    cdef int open(self) except -1 nogil:
+        self.enter()
+        try:
+            begin(self)
+        finally:
+            self.leave()
         return 0
 
     def memory_barrier(self):
         """Let what comes after see what the dispatches before have written.
 
         Does nothing before the first dispatch.
+
+        Raises
+        ------
+        InvalidState
+            When the encoder is committed, discarded or in use by another thread.
         """
-        cdef fm_error error
+        self.order()
+
+    cdef int order(self) except -1 nogil:
         self.enter()
-        try:
-            if encoder_has_begun(self.handle):
-                memset(&error, 0, sizeof(error))
-                check(encoder_barrier(self.handle, &error), &error, label_text(self))
-                self.barrier_count += 1
-        finally:
-            self.leave()
+        if encoder_has_begun(self.handle):
+            encoder_barrier(self.handle, NULL)
+            self.barrier_count += 1
+        self.leave()
+        return 0
 
     def commit(self):
         """Hand the command buffer to the device. Does not wait.
@@ -148,17 +186,21 @@ cdef class CommandEncoder:
         InvalidState
             When the encoder is committed already, discarded or in use by another thread.
         """
-        cdef fm_error error
-        cdef const char *label = label_text(self)
+        # Entered with the GIL, which keeps other threads out meanwhile.
         self.enter()
         try:
-            if not encoder_has_begun(self.handle):
-                begin(self)
-            memset(&error, 0, sizeof(error))
             with nogil:
-                check(encoder_commit(self.handle, &error), &error, label)
+                commit_entered(self)
         finally:
             self.leave()
+
+    cdef int submit(self) except -1 nogil:
+        self.enter()
+        try:
+            commit_entered(self)
+        finally:
+            self.leave()
+        return 0
 
     def wait(self, timeout=None):
         """Wait for the committed work, without the GIL; Ctrl-C interrupts it.
@@ -179,23 +221,23 @@ cdef class CommandEncoder:
         InvalidState
             Before commit.
         """
+        cdef int64_t duration = timeout_ns(timeout)
+        with nogil:
+            self.wait_ns(duration)
+
+    cdef int wait_ns(self, int64_t duration) except -1 nogil:
         cdef fm_status status
         cdef fm_error error
-        cdef int64_t duration = timeout_ns(timeout)
         cdef int64_t deadline = monotonic_ns() + duration
-        check_not_forked()
-        if require_state(self) == FM_ENCODER_OPEN:
-            raise InvalidState(f"{display_name(self)} is waited for before it is committed")
+        cdef int64_t left = duration
+        check_waitable(self)
         memset(&error, 0, sizeof(error))
         while True:
-            status = wait_slice(self.handle, min(SLICE_NS, duration), &error)
+            status = encoder_wait(self.handle, min(SLICE_NS, left), &error)
             if status != FM_TIMED_OUT:
-                break
-            PyErr_CheckSignals()
-            duration = deadline - monotonic_ns()
-            if duration <= 0:
-                raise WaitTimeout(float(timeout))
-        check(status, &error, label_text(self))
+                return check(status, &error, self.label_text)
+            left = deadline - monotonic_ns()
+            check_signals(left, duration)
 
     def commit_and_wait(self, timeout=None):
         """Commit unless that is done, then `wait`."""
@@ -251,27 +293,31 @@ cdef class CommandEncoder:
         """Command buffers made: 1 from the first dispatch, or commit, on."""
         return int(self.handle is not NULL and encoder_has_begun(self.handle))
 
-    cdef int enter(self) except -1:
-        check_not_forked()
-        if self.busy:
-            raise InvalidState(f"{display_name(self)} is in use by another thread")
-        if require_state(self) != FM_ENCODER_OPEN:
-            raise InvalidState(
-                f"{display_name(self)} is committed already: device.encoder() makes a new one"
-            )
+    cdef int enter(self) except -1 nogil:
+        if self.busy or self.handle is NULL or is_forked() or (
+            encoder_get_state(self.handle) != FM_ENCODER_OPEN
+        ):
+            return refuse_use(self)
         self.busy = True
         return 0
 
-    cdef void leave(self) noexcept:
+    cdef void leave(self) noexcept nogil:
         self.busy = False
+
+
+cdef int refuse_use(CommandEncoder encoder) except -1 with gil:
+    check_not_forked()
+    if not encoder.busy and require_state(encoder) != FM_ENCODER_OPEN:
+        raise InvalidState(
+            f"{display_name(encoder)} is committed already: device.encoder() makes a new one"
+        )
+    raise InvalidState(f"{display_name(encoder)} is in use by another thread")
 
 
 cdef int encode_checked(CommandEncoder encoder, Pipeline pipeline, object args, object grid,
                         object threads_per_threadgroup, object threadgroup_memory,
                         bint exact_threads) except -1:
     cdef Launch launch
-    launch.view_count = 0
-    launch.held_count = 0
     encoder.enter()
     try:
         fill_launch(&launch, encoder.device, pipeline, args, grid, threads_per_threadgroup,
@@ -283,15 +329,19 @@ cdef int encode_checked(CommandEncoder encoder, Pipeline pipeline, object args, 
     return 0
 
 
-cdef int begin(CommandEncoder encoder) except -1:
-    # Waits while the queue is full: without the GIL, so that others can commit.
+cdef int begin(CommandEncoder encoder) except -1 nogil:
     cdef fm_error error
-    cdef fm_encoder *handle = encoder.handle
-    cdef const char *label = label_text(encoder)
+    cdef PyThreadState *state = NULL
+    if encoder_has_begun(encoder.handle):
+        return 0
     memset(&error, 0, sizeof(error))
-    with nogil:
-        check(encoder_begin(handle, label, &error), &error, label)
-    return 0
+    # Waits while the queue is full: without the GIL, if the caller holds it, so that others commit.
+    if PyGILState_Check():
+        state = PyEval_SaveThread()
+    status = encoder_begin(encoder.handle, encoder.label_text, &error)
+    if state is not NULL:
+        PyEval_RestoreThread(state)
+    return check(status, &error, encoder.label_text)
 
 
 cdef fm_encoder_state require_state(CommandEncoder encoder) except? FM_ENCODER_OPEN:
@@ -306,15 +356,32 @@ cdef str display_name(CommandEncoder encoder):
     return "the encoder" if encoder.label_bytes is None else f"encoder {encoder.label!r}"
 
 
-cdef const char *label_text(CommandEncoder encoder) noexcept:
-    return NULL if encoder.label_bytes is None else PyBytes_AS_STRING(encoder.label_bytes)
+cdef int commit_entered(CommandEncoder encoder) except -1 nogil:
+    cdef fm_error error
+    begin(encoder)
+    memset(&error, 0, sizeof(error))
+    return check(encoder_commit(encoder.handle, &error), &error, encoder.label_text)
 
 
-cdef fm_status wait_slice(fm_encoder *handle, int64_t duration, fm_error *error) noexcept:
-    cdef fm_status status
-    with nogil:
-        status = encoder_wait(handle, duration, error)
-    return status
+cdef int check_waitable(CommandEncoder encoder) except -1 nogil:
+    if encoder.handle is not NULL and not is_forked() and (
+        encoder_get_state(encoder.handle) != FM_ENCODER_OPEN
+    ):
+        return 0
+    return refuse_wait(encoder)
+
+
+cdef int refuse_wait(CommandEncoder encoder) except -1 with gil:
+    check_not_forked()
+    require_state(encoder)
+    raise InvalidState(f"{display_name(encoder)} is waited for before it is committed")
+
+
+cdef int check_signals(int64_t left, int64_t duration) except -1 with gil:
+    PyErr_CheckSignals()
+    if left <= 0:
+        raise WaitTimeout(duration / <double>SECOND_NS)
+    return 0
 
 
 cdef int64_t monotonic_ns() noexcept nogil:

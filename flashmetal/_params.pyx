@@ -9,16 +9,6 @@ __all__ = ["FlashAttentionParams"]
 
 cdef str SUBJECT = "flash_attention"
 
-# Where each field is in the struct; the last two words stay zero.
-cdef enum:
-    N_HEADS = 0
-    N_KV_HEADS = 1
-    HEAD_DIM = 2
-    KV_DIM = 3
-    SEQ_LEN = 4
-    SCALE_BITS = 5
-    WORDS = 8
-
 
 @cython.final
 cdef class FlashAttentionParams:

@@ -193,7 +193,7 @@ def test_offset_variant_counts_its_offsets(device, registry, name, q_offset):
 def test_offsets_must_be_integers_from_zero(device, registry, name, value):
     offsets = {"q_off_bytes": 0, "out_off_bytes": 0, name: value}
     assert refuse(device, registry, params_of(), buffers_of(device), *offsets.values()) == (
-        f"{name} must be an integer from 0 on, got {value!r}"
+        f"{name} must be an integer from 0 to {2**63 - 1}, got {value!r}"
     )
 
 

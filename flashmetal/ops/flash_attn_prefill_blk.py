@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from .._blk_params import BlkParams
 from .._buffer import Buffer
-from .._encoder import CommandEncoder
-from .._registry import KernelRegistry
-from ..dtype import DTYPES
-from ..errors import InvalidArgument
-from ..shipped import register_shader
-from ._checks import (
+from .._checks import (
     count_elems,
     need_alignment,
     need_buffer,
@@ -19,6 +14,11 @@ from ._checks import (
     need_params,
     need_tile_classes,
 )
+from .._encoder import CommandEncoder
+from .._registry import KernelRegistry
+from ..dtype import DTYPES
+from ..errors import InvalidArgument
+from ..shipped import register_shader
 
 __all__ = [
     "BlkParams",

@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .._buffer import Buffer
-from .._device import Device
-from .._encoder import CommandEncoder
-from .._prefill_params import FlashAttnPrefillTensorParams
-from .._registry import KernelRegistry, is_unavailable_tensor_header
-from ..errors import InvalidArgument
-from ..shipped import register_shader
-from ._checks import (
+from .._checks import (
     Region,
     count_elems,
     need_alignment,
@@ -22,6 +16,12 @@ from ._checks import (
     need_threads,
     need_tile_classes,
 )
+from .._device import Device
+from .._encoder import CommandEncoder
+from .._prefill_params import FlashAttnPrefillTensorParams
+from .._registry import KernelRegistry, is_unavailable_tensor_header
+from ..errors import InvalidArgument
+from ..shipped import register_shader
 
 __all__ = [
     "CACHE_ROWS_PER_STEP",

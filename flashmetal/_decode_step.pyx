@@ -1,0 +1,173 @@
+"""DecodeStep: the plans of one decode step, encoded in one call."""
+
+cimport cython
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.stdint cimport UINT32_MAX, uint32_t
+
+from flashmetal._buffer cimport release_count
+from flashmetal._decode_plan cimport DecodePlan, check_rows, slide
+from flashmetal._encoder cimport CommandEncoder
+from flashmetal._plan cimport LaunchPlan, Plan
+from flashmetal._words cimport to_u32
+
+from flashmetal.errors import InvalidArgument
+
+__all__ = ["Barrier", "DecodeStep"]
+
+
+@cython.final
+cdef class Barrier:
+    """What `BARRIER` is."""
+
+    def __repr__(self):
+        return "flashmetal.BARRIER"
+
+    def __reduce__(self):
+        return "BARRIER"
+
+
+BARRIER = Barrier()
+
+
+@cython.final
+cdef class DecodeStep:
+    """A sequence of plans and barriers, encoded in one call.
+
+    What has no barrier between is independent, and may run at the same time. One thread at a time
+    may use a step and its plans.
+
+    Parameters
+    ----------
+    entries : iterable of DecodePlan, LaunchPlan and BARRIER
+        In the order of encoding. A plan may stand in several steps, and be encoded by itself.
+
+    Attributes
+    ----------
+    entries : tuple
+        The same.
+    capacity : int
+        Rows that the caches of all its DecodePlans have.
+
+    Raises
+    ------
+    InvalidArgument
+        When there is no plan, an entry is of another type, or two plans belong to different
+        devices.
+    """
+
+    def __cinit__(self, entries):
+        self.entries = to_tuple(entries)
+        self.count = len(self.entries)
+        self.steps = <StepEntry *>PyMem_Malloc(self.count * sizeof(StepEntry))
+        if self.steps is NULL:
+            raise MemoryError
+        self.capacity = UINT32_MAX
+        self.releases = release_count
+        cdef Plan first = None
+        for i in range(self.count):
+            plan = add_entry(self, i, self.entries[i])
+            if plan is not None:
+                first = first or plan
+                check_device(plan, first, i)
+        if first is None:
+            raise InvalidArgument("DecodeStep: there is no plan among the entries")
+        self.registry_id = first.registry_id
+
+    def __dealloc__(self):
+        PyMem_Free(self.steps)
+
+    def __repr__(self):
+        return f"<flashmetal.DecodeStep of {self.count} entries>"
+
+    def encode(self, CommandEncoder encoder not None, seq_len, start=0):
+        """Encode the entries in their order: all of them, or none.
+
+        Parameters
+        ----------
+        encoder
+            Of the plans' device.
+        seq_len, start : int
+            The rows that the DecodePlans attend to, as of `DecodePlan.encode`.
+
+        Raises
+        ------
+        InvalidArgument
+            When the rows are not in the caches of all plans, or the encoder belongs to another
+            device.
+        InvalidState
+            When a buffer of a plan is released, the encoder committed, discarded or in use by
+            another thread, or when too many encoders are uncommitted.
+        """
+        self.encode_at(encoder, to_u32(seq_len, "DecodeStep", "seq_len"),
+                       to_u32(start, "DecodeStep", "start"))
+
+    cdef int encode_at(self, CommandEncoder encoder, uint32_t seq_len,
+                       uint32_t start) except -1 nogil:
+        cdef const StepEntry *step
+        check_rows(seq_len, start, self.capacity)
+        self.check(encoder)
+        if not encoder.is_recording():
+            encoder.open()
+            # Other threads may have released buffers while this one waited.
+            self.check(encoder)
+        for i in range(self.count):
+            step = &self.steps[i]
+            if step.dispatch is NULL:
+                encoder.order()
+                continue
+            if step.window is not NULL:
+                slide(step.window, seq_len, start)
+            if not encoder.record(step.dispatch):
+                encoder.encode(step.dispatch)
+        return 0
+
+    cdef int check(self, CommandEncoder encoder) except -1 nogil:
+        if self.registry_id != encoder.registry_id or self.releases != release_count:
+            return look_at_all(self, encoder)
+        return 0
+
+
+cdef tuple to_tuple(object entries):
+    try:
+        return tuple(entries)
+    except TypeError:
+        raise InvalidArgument(
+            f"DecodeStep: entries must be plans and BARRIER, got {type(entries).__name__}"
+        ) from None
+
+
+cdef Plan add_entry(DecodeStep step, size_t position, object entry):
+    # Returns the plan, or None for a barrier.
+    cdef StepEntry *slot = &step.steps[position]
+    slot.dispatch = NULL
+    slot.window = NULL
+    if isinstance(entry, Barrier):
+        return None
+    if not isinstance(entry, (DecodePlan, LaunchPlan)):
+        raise InvalidArgument(
+            f"DecodeStep: entry {position} must be a DecodePlan, a LaunchPlan or BARRIER, got "
+            f"{type(entry).__name__}"
+        )
+    slot.dispatch = &(<Plan>entry).dispatch
+    if isinstance(entry, DecodePlan):
+        slot.window = &(<DecodePlan>entry).window
+        step.capacity = min(step.capacity, (<DecodePlan>entry).capacity)
+    return entry
+
+
+cdef int check_device(Plan plan, Plan first, size_t position) except -1:
+    if plan.registry_id != first.registry_id:
+        raise InvalidArgument(
+            f"DecodeStep: entry {position} belongs to Metal device {plan.registry_id}, "
+            f"the entries before it to {first.registry_id}"
+        )
+    return 0
+
+
+cdef int look_at_all(DecodeStep step, CommandEncoder encoder) except -1 with gil:
+    cdef size_t seen = release_count
+    for entry in step.entries:
+        if isinstance(entry, Plan):
+            (<Plan>entry).check(encoder)
+    step.releases = seen
+    return 0
