@@ -2,6 +2,7 @@
 #include "machine_context.h"
 #include "threadgroup.h"
 
+#include <csetjmp>
 #include <csignal>
 #include <iterator>
 #include <mutex>
@@ -13,6 +14,14 @@ namespace {
 constexpr int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 
 struct sigaction previous[std::size(SIGNALS)];
+
+// Where this OS thread goes on when guarded work touches memory that is not there. Reached without
+// a call, as signal handlers must.
+__thread sigjmp_buf *landing __attribute__((tls_model("initial-exec"))) = nullptr;
+
+bool is_access(int signal) {
+    return signal == SIGSEGV || signal == SIGBUS;
+}
 
 void pass_on(int signal, siginfo_t *info, void *context) {
     size_t i = 0;
@@ -32,7 +41,11 @@ void pass_on(int signal, siginfo_t *info, void *context) {
 
 SIMT_NO_ASAN void on_fault(int signal, siginfo_t *info, void *context) {
     Threadgroup *group = running;
-    if (group == nullptr || info->si_code <= 0) return pass_on(signal, info, context);
+    const bool sent = info->si_code <= 0;
+    if (group == nullptr && landing != nullptr && is_access(signal) && !sent) {
+        siglongjmp(*landing, 1);
+    }
+    if (group == nullptr || sent) return pass_on(signal, info, context);
     group->incident.kind = SIMT_FAULT_PAGE;
     group->incident.signal = signal;
     group->incident.code = info->si_code;
@@ -56,6 +69,24 @@ void install() {
 void fault_signal_install() {
     static std::once_flag once;
     std::call_once(once, install);
+}
+
+bool fault_signal_guard(void (*work)(void *), void *context) {
+    sigjmp_buf here;
+    // Saving the mask would be a system call each time: instead it is put back after a fault.
+    if (sigsetjmp(here, 0) == 0) {
+        landing = &here;
+        work(context);
+        landing = nullptr;
+        return true;
+    }
+    landing = nullptr;
+    sigset_t accesses;
+    sigemptyset(&accesses);
+    for (int signal : SIGNALS)
+        if (is_access(signal)) sigaddset(&accesses, signal);
+    pthread_sigmask(SIG_UNBLOCK, &accesses, nullptr);
+    return false;
 }
 
 SignalStack::SignalStack(char (&bytes)[SIGNAL_STACK_BYTES]) {

@@ -7,6 +7,10 @@ namespace simt {
 // Takes over the signals of such faults, once. Faults elsewhere go to whom they went before.
 void fault_signal_install();
 
+// Calls work(context), which may be left in the middle. False when it touched memory that is not
+// there.
+bool fault_signal_guard(void (*work)(void *), void *context);
+
 // The kernel's frame on it alone takes 3 KiB with AVX-512, 11 KiB with AMX.
 constexpr size_t SIGNAL_STACK_BYTES = 64 * 1024;
 

@@ -1,16 +1,19 @@
 // One simt_run in progress: its threadgroups, pulled one by one, and its first fault.
 #pragma once
 #include "launch.h"
+#include "work.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
 
 namespace simt {
 
-class Job {
+class Workers;
+
+class Job final : public Work {
   public:
-    explicit Job(const simt_launch &launch) : launch(launch), grid(launch) {}
+    Job(const simt_launch &launch, Workers &workers)
+        : launch(launch), grid(launch), workers_(workers) {}
 
     const simt_launch &launch;
     const Grid grid;
@@ -21,10 +24,11 @@ class Job {
         n = next_.fetch_add(1, std::memory_order_relaxed);
         return n < grid.count();
     }
-    bool open() const {
+    bool open() const override {
         return !stopped_.load(std::memory_order_relaxed) &&
                next_.load(std::memory_order_relaxed) < grid.count();
     }
+    void run() override;
     void fail(const simt_fault &fault) {
         const std::lock_guard<std::mutex> hold(lock_);
         if (fault_.kind == SIMT_FAULT_NONE) fault_ = fault;
@@ -33,11 +37,8 @@ class Job {
     // Once nobody works on it any more.
     const simt_fault &fault() const { return fault_; }
 
-    // The pool's, under its lock.
-    uint32_t helpers = 0;  // pool threads at work on it
-    std::condition_variable unattended;
-
   private:
+    Workers &workers_;
     alignas(64) std::atomic<uint64_t> next_{0};
     alignas(64) std::atomic<bool> stopped_{false};
     std::mutex lock_;

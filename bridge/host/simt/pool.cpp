@@ -1,22 +1,11 @@
 #include "pool.h"
-#include "fault.h"
 
 #include <algorithm>
 #include <csignal>
-#include <new>
 #include <unistd.h>
 
 namespace simt {
 namespace {
-
-std::unique_ptr<Worker> create_worker() {
-    return std::unique_ptr<Worker>(new (std::nothrow) Worker);
-}
-
-void run_with(Worker *worker, Job &job) {
-    if (worker == nullptr) return job.fail(fault_out_of_memory(job.launch));
-    worker->run(job);
-}
 
 // Helpers start with all signals blocked but those of faults: handlers belong to other threads.
 class SignalsBlocked {
@@ -38,10 +27,6 @@ class SignalsBlocked {
 
 }  // namespace
 
-void run_alone(Job &job) {
-    run_with(create_worker().get(), job);
-}
-
 Pool::Pool(uint32_t threads) : threads_(threads), owner_(getpid()) {}
 
 Pool::~Pool() {
@@ -49,7 +34,7 @@ Pool::~Pool() {
         const std::lock_guard<std::mutex> hold(lock_);
         closing_ = true;
     }
-    work_.notify_all();
+    offered_.notify_all();
     for (pthread_t helper : helpers_)
         pthread_join(helper, nullptr);
 }
@@ -74,51 +59,43 @@ void Pool::start_helpers(size_t wanted) {
     }
 }
 
-Job *Pool::open_job() const {
+Work *Pool::open_work() const {
     const auto found =
-        std::find_if(jobs_.begin(), jobs_.end(), [](const Job *job) { return job->open(); });
-    return found == jobs_.end() ? nullptr : *found;
+        std::find_if(work_.begin(), work_.end(), [](const Work *work) { return work->open(); });
+    return found == work_.end() ? nullptr : *found;
 }
 
 void Pool::help() {
-    const std::unique_ptr<Worker> worker = create_worker();
-    if (!worker) return;
     std::unique_lock<std::mutex> hold(lock_);
     while (!closing_) {
-        Job *job = open_job();
-        if (job == nullptr) {
-            work_.wait(hold);
+        Work *work = open_work();
+        if (work == nullptr) {
+            offered_.wait(hold);
             continue;
         }
-        job->helpers++;
+        work->helpers_++;
         hold.unlock();
-        worker->run(*job);
+        work->run();
         hold.lock();
-        if (--job->helpers == 0) job->unattended.notify_one();
+        if (--work->helpers_ == 0) work->unattended_.notify_one();
     }
 }
 
-void Pool::run(Job &job) {
-    std::unique_ptr<Worker> worker;
-    size_t called = std::min<uint64_t>(threads_, job.grid.count()) - 1;
+void Pool::run(Work &work, uint64_t pieces) {
+    size_t called = std::min<uint64_t>(threads_, pieces) - 1;
+    if (called == 0) return work.run();
     {
         const std::lock_guard<std::mutex> hold(lock_);
-        if (!idle_.empty()) {
-            worker = std::move(idle_.back());
-            idle_.pop_back();
-        }
         start_helpers(called);
         called = std::min(called, helpers_.size());
-        if (called != 0) jobs_.push_back(&job);
+        if (called != 0) work_.push_back(&work);
     }
     for (size_t i = 0; i < called; i++)
-        work_.notify_one();
-    if (!worker) worker = create_worker();
-    run_with(worker.get(), job);
+        offered_.notify_one();
+    work.run();
     std::unique_lock<std::mutex> hold(lock_);
-    jobs_.erase(std::remove(jobs_.begin(), jobs_.end(), &job), jobs_.end());
-    job.unattended.wait(hold, [&] { return job.helpers == 0; });
-    if (worker) idle_.push_back(std::move(worker));
+    work_.erase(std::remove(work_.begin(), work_.end(), &work), work_.end());
+    work.unattended_.wait(hold, [&] { return work.helpers_ == 0; });
 }
 
 }  // namespace simt

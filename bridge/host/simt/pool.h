@@ -1,7 +1,8 @@
-// OS threads that help whoever runs a grid, and the workers of those who do.
+// OS threads that help whoever has work in pieces; they sleep when there is none.
 #pragma once
-#include "worker.h"
+#include "work.h"
 
+#include <mutex>
 #include <pthread.h>
 #include <sys/types.h>
 #include <vector>
@@ -19,25 +20,22 @@ class Pool {
     // False in a child of the process that made the pool: its threads, and perhaps the hold on the
     // lock, stayed with the parent.
     bool usable() const;
-    void run(Job &job);
+    // Returns when all is done. `pieces`: how many there are, so that nobody is called in vain.
+    void run(Work &work, uint64_t pieces);
 
   private:
     static void *helper_main(void *pool);
     void help();
     void start_helpers(size_t wanted);
-    Job *open_job() const;
+    Work *open_work() const;
 
     const uint32_t threads_;  // the caller of run() included
     const pid_t owner_;
     std::mutex lock_;
-    std::condition_variable work_;
+    std::condition_variable offered_;
     bool closing_ = false;
-    std::vector<Job *> jobs_;
+    std::vector<Work *> work_;
     std::vector<pthread_t> helpers_;
-    std::vector<std::unique_ptr<Worker>> idle_;  // for callers; a helper has its own
 };
-
-// Runs all of the job on the calling thread, with nobody's help.
-void run_alone(Job &job);
 
 }  // namespace simt

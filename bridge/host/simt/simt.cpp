@@ -1,16 +1,31 @@
 // The C API.
 #include "simt.h"
 #include "barrier.h"
+#include "fault_signal.h"
+#include "job.h"
 #include "pool.h"
 #include "misuse.h"
 #include "processors.h"
 #include "scratch.h"
 #include "simdgroup.h"
+#include "tasks.h"
+#include "workers.h"
 
 #include <new>
 
 struct simt_pool : simt::Pool {
     using Pool::Pool;
+
+    // A child alone cannot know whether the parent's locks are held.
+    void run_anywhere(simt::Work &work, uint64_t pieces) {
+        if (usable()) {
+            run(work, pieces);
+        } else {
+            work.run();
+        }
+    }
+
+    simt::Workers workers;
 };
 
 namespace {
@@ -49,14 +64,19 @@ simt_fault_kind simt_run(simt_pool *pool, const simt_launch *launch, simt_fault 
     *fault = {};
     if (empty(*launch)) return SIMT_FAULT_NONE;
     simt::fault_signal_install();
-    simt::Job job(*launch);
-    if (pool->usable()) {
-        pool->run(job);
-    } else {
-        simt::run_alone(job);
-    }
+    simt::Workers own;
+    simt::Job job(*launch, pool->usable() ? pool->workers : own);
+    pool->run_anywhere(job, job.grid.count());
     *fault = job.fault();
     return fault->kind;
+}
+
+bool simt_pool_for(simt_pool *pool, uint32_t count, simt_task task, void *context) {
+    if (count == 0) return true;
+    simt::fault_signal_install();
+    simt::Tasks tasks(count, task, context);
+    pool->run_anywhere(tasks, count);
+    return tasks.intact();
 }
 
 }  // extern "C"

@@ -12,16 +12,25 @@ extern "C" {
 /* What compiled libraries call; whoever loads one binds it to this table. */
 extern const msl_runtime simt_runtime;
 
-/* Workers that run threadgroups; they sleep when there is nothing to do. */
+/* Threads that share work; they sleep when there is nothing to do. */
 typedef struct simt_pool simt_pool;
 
-/* `threads`: how many run at once, the caller of simt_run included; 0: all that the process may
+/* `threads`: how many run at once, whoever calls for them included; 0: all that the process may
  * use, or FLASHMETAL_THREADS. Threads start with the first run that has work for them; where the
  * system refuses one, fewer run. NULL when memory is out. */
 simt_pool *simt_pool_create(uint32_t threads);
 uint32_t simt_pool_threads(const simt_pool *pool);
 /* No run may be in progress. NULL is fine. */
 void simt_pool_release(simt_pool *pool);
+
+/* One task; it must hold nothing that would be lost if it ended in the middle. */
+typedef void (*simt_task)(void *context, uint32_t i);
+/* Calls task(context, i) for every i below `count`, here and on the pool's threads, in the
+ * floating-point environment of kernels; returns when all are done. False when one touched memory
+ * that is not there: it ended in the middle, and those not yet started are left out. Several
+ * threads may share a pool. A forked child has none of its parent's threads: there the caller does
+ * it all. */
+bool simt_pool_for(simt_pool *pool, uint32_t count, simt_task task, void *context);
 
 /* Which of the threads that can go on runs next. Public kernels lean on lockstep: by convention
  * lane 0 of SIMD-group 0 overwrites what the others read, so the default runs it last. */
@@ -58,8 +67,7 @@ typedef struct simt_fault {
 } simt_fault;
 
 /* Runs the whole grid; returns when it is done. The first fault of any threadgroup is reported and
- * the threadgroups not yet started are left out. Several threads may share a pool. A forked child
- * has none of its parent's workers: there the caller runs the grid alone. */
+ * the threadgroups not yet started are left out. Pool and fork: as above. */
 simt_fault_kind simt_run(simt_pool *pool, const simt_launch *launch, simt_fault *fault);
 
 #ifdef __cplusplus
