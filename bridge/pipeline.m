@@ -23,6 +23,12 @@ static void describe(fm_pipeline *pipeline, MTLComputePipelineReflection *reflec
     fm_reflect(reflection, info);
 }
 
+/* Metal's way to say that it is the device that does not do it. */
+static bool is_unsupported(NSError *cause) {
+    return cause.code == MTLLibraryErrorUnsupported &&
+           [cause.domain isEqualToString:MTLLibraryErrorDomain];
+}
+
 static fm_status build(fm_pipeline *pipeline, fm_device *device, id<MTLFunction> function,
                        fm_error *error) {
     MTLComputePipelineDescriptor *descriptor =
@@ -37,7 +43,8 @@ static fm_status build(fm_pipeline *pipeline, fm_device *device, id<MTLFunction>
                                                   reflection:&reflection
                                                        error:&cause];
     if (!pipeline->metal)
-        return fm_fail_with(error, FM_COMPILATION_FAILED, cause, "Metal returned no pipeline");
+        return fm_fail_with(error, is_unsupported(cause) ? FM_UNSUPPORTED : FM_COMPILATION_FAILED,
+                            cause, "Metal returned no pipeline");
     describe(pipeline, reflection);
     return FM_OK;
 }

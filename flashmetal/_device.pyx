@@ -34,7 +34,8 @@ cdef class Device:
     ----------
     engine : {"auto", "simt", "native"}
         What runs kernels: "simt" executes the shader itself, "native" the hand-vectorised
-        equivalents of the shipped kernels, "auto" the fastest for each kernel.
+        equivalents of the shipped kernels and refuses pipelines of others, "auto" the equivalent
+        where there is one and else the shader.
     threads : int, optional
         CPU threads that run threadgroups; all that the process may use by default.
     tensor_api : bool
@@ -188,7 +189,7 @@ cdef class Device:
 
     @property
     def engine(self):
-        """What runs kernels on the host device; "" on Apple's Metal."""
+        """What runs kernels on the host device, as asked for; "" on Apple's Metal."""
         return self.info.engine.decode()
 
     @property

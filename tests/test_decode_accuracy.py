@@ -8,6 +8,7 @@ import pytest
 from decode_runner import DecodeRunner
 
 import flashmetal as fm
+from flashmetal import _host
 from flashmetal.ops.flash_attention import FlashAttentionParams, kernel_name
 from flashmetal.problems import KINDS, DecodeProblem, DecodeShape, make_problem
 
@@ -19,9 +20,12 @@ GROUPS = ((1, 1), (4, 2), (6, 2), (8, 2), (14, 2), (16, 2), (71, 1))
 SPECIALISED = {head_dim: kernel_name(head_dim) for head_dim in (64, 128)}
 
 
-@pytest.fixture(scope="module")
-def run(device):
-    return DecodeRunner(device)
+ENGINES = ("simt", "native") if _host.available() else ("auto",)
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def run(request):
+    return DecodeRunner(fm.Device(engine=request.param))
 
 
 def constant_problem(shape, q, k, v):
@@ -287,12 +291,11 @@ def test_row_offsets_pass_32_bits(run, row_stride):
 # ---- schedules -----------------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(not _host.available(), reason="only the host device has schedules")
 @pytest.mark.parametrize("head_dim", [80, 128])
-def test_every_schedule_gives_the_same_bits(run, head_dim):
-    if not run.device.is_host:
-        pytest.skip("only the host device has a choice of schedules")
+def test_every_schedule_gives_the_same_bits(head_dim):
     problem = make_problem(DecodeShape(4, 2, head_dim, 300))
-    expected = run(problem)
+    expected = DecodeRunner(fm.Device(engine="simt"))(problem)
     schedules = [{"order": "lowest"}, *({"order": "random", "seed": n} for n in range(1, 21))]
     for schedule, threads in itertools.product(schedules, (1, 2)):
         other = DecodeRunner(fm.Device(engine="simt", threads=threads, **schedule))

@@ -6,7 +6,8 @@
 #include "control.h"
 #include "device_limits.h"
 
-static const char *const ENGINE_NAMES[] = {[HMEngineAuto] = "auto", [HMEngineSIMT] = "simt"};
+static const char *const ENGINE_NAMES[] = {
+    [HMEngineAuto] = "auto", [HMEngineSIMT] = "simt", [HMEngineNative] = "native"};
 static const char *const ORDER_NAMES[] = {
     [SIMT_HIGHEST_FIRST] = "highest", [SIMT_LOWEST_FIRST] = "lowest", [SIMT_RANDOM] = "random"};
 
@@ -20,11 +21,12 @@ static int find_name(const char *name, const char *const *names, int count) {
 
 static fm_status read_options(const fm_device_options *options, HMDeviceOptions *out,
                               fm_error *error) {
-    int engine = find_name(options->engine, ENGINE_NAMES, 2);
+    int engine = find_name(options->engine, ENGINE_NAMES, 3);
     int order = find_name(options->order, ORDER_NAMES, 3);
     if (engine < 0)
         return fm_fail(error, FM_UNSUPPORTED,
-                       "host Metal has no engine \"%s\": there are \"auto\" and \"simt\"",
+                       "host Metal has no engine \"%s\": there are \"auto\", \"simt\" and "
+                       "\"native\"",
                        options->engine);
     if (order < 0)
         return fm_fail(error, FM_INVALID_ARGUMENT,
@@ -58,8 +60,7 @@ void fm_system_device_describe(id<MTLDevice> device, fm_device_info *out) {
     out->language_version = (uint32_t)[host newestLanguageVersion];
     out->threads = simt_pool_threads(host->_pool);
     out->is_host = true;
-    /* "auto" takes the best engine there is. */
-    snprintf(out->engine, sizeof out->engine, "%s", ENGINE_NAMES[HMEngineSIMT]);
+    snprintf(out->engine, sizeof out->engine, "%s", ENGINE_NAMES[host->_options.engine]);
 }
 
 const struct hm_control *fm_host_control(void) {

@@ -75,7 +75,7 @@ typedef struct fm_device_info {
     uint32_t threads;          /* host Metal: CPU threads; 0 on Apple's Metal */
     bool unified_memory;
     bool is_host;    /* host Metal */
-    char engine[16]; /* host Metal: "simt", ...; "" on Apple's Metal */
+    char engine[16]; /* host Metal: as asked for; "" on Apple's Metal */
     char name[128];
 } fm_device_info;
 

@@ -1,4 +1,5 @@
 #include "host_fakes.h"
+#include "native.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -50,6 +51,7 @@ static const msl_kernel KERNELS[] = {
      .max_threads = 64,
      .binding_count = 2,
      .bindings = BINDINGS},
+    {.name = "twin", .function = (void *)add_one, .binding_count = 2, .bindings = BINDINGS},
     {.name = "shared", .function = (void *)add_one, .binding_count = 3, .bindings = BINDINGS},
 };
 enum { KERNEL_COUNT = sizeof KERNELS / sizeof KERNELS[0] };
@@ -111,7 +113,9 @@ msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
     if (strstr(request->source, "#error"))
         return refuse(failure, MSL_FAILURE_SOURCE,
                       "program_source:1:2: error: \"no\"\n#error \"no\"\n ^\n");
-    return make_library(request->source);
+    msl_library *library = make_library(request->source);
+    if (request->constant_count > 0) library->constants = "as requested";
+    return library;
 }
 
 msl_library *msl_open(const char *path, msl_failure *failure) {
@@ -185,7 +189,31 @@ const fake_request *fake_last_request(void) {
     return &last_request;
 }
 
-/* ---- the engine ---- */
+const char *msl_library_source_digest(const msl_library *library) {
+    (void)library;
+    return FAKE_DIGEST;
+}
+
+/* ---- the native engine ---- */
+
+struct native_kernel {
+    int step;
+};
+
+const native_kernel *native_find(const char *name, const char *source_digest) {
+    static const native_kernel twin = {FAKE_NATIVE_STEP};
+    bool same = strcmp(name, "twin") == 0 && strcmp(source_digest, FAKE_DIGEST) == 0;
+    return same ? &twin : NULL;
+}
+
+bool native_run(const native_kernel *kernel, simt_pool *pool, const simt_launch *launch) {
+    (void)pool;
+    if (launch->threads[0] != 1) return false;
+    *(int *)launch->buffers[0] += kernel->step;
+    return true;
+}
+
+/* ---- the SIMT engine ---- */
 
 const msl_runtime simt_runtime = {.abi_version = MSL_ABI_VERSION};
 

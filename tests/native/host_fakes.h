@@ -1,4 +1,4 @@
-/* Stand-ins for the MSL compiler and the SIMT engine, linked into the tests of host Metal's
+/* Stand-ins for the MSL compiler and the engines, linked into the tests of host Metal's
  * classes: kernels are C functions, so that these tests need no compiler. */
 #ifndef HOST_FAKES_H
 #define HOST_FAKES_H
@@ -12,8 +12,12 @@
  *   page_fault  ends with SIMT_FAULT_PAGE
  *   divergent   ends with SIMT_FAULT_DIVERGENT_BARRIER
  *   narrow      add_one for at most 64 threads per threadgroup, with 1,024 static bytes
+ *   twin        add_one, which the native engine has, too: it adds FAKE_NATIVE_STEP instead, and
+ *               serves grids of one thread
  *   shared      takes [[threadgroup(0)]] */
-#define FAKE_SOURCE "add_one page_fault divergent narrow shared"
+#define FAKE_SOURCE "add_one page_fault divergent narrow twin shared"
+#define FAKE_DIGEST "of every source"
+enum { FAKE_NATIVE_STEP = 100 };
 
 /* The last request to the fake compiler. */
 typedef struct fake_request {

@@ -115,7 +115,7 @@ static void libraries_are_opened_from_files(void) {
     NSError *error = nil;
     NSURL *url = [NSURL fileURLWithPath:@"/shaders/kernels.hostlib"];
     id<MTLLibrary> library = [[device newLibraryWithURL:url error:&error] autorelease];
-    CHECK(library && library.functionNames.count == 5);
+    CHECK(library && library.functionNames.count == 6);
     MTLFunctionConstantValues *constants = [[MTLFunctionConstantValues new] autorelease];
     [[library newFunctionWithName:@"add_one" constantValues:constants error:&error] release];
     CHECK(!error);

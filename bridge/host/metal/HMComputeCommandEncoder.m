@@ -246,6 +246,7 @@ static void dispatch(HMComputeCommandEncoder *self, const NSUInteger grid[3],
                                                        size:sizeof *command];
     if (!command) return;
     command->launch = self->_launch;
+    command->equivalent = self->_pipeline->_equivalent;
     for (int i = 0; i < 3; i++) {
         command->launch.threads[i] = (uint32_t)grid[i];
         command->launch.threads_per_threadgroup[i] = (uint32_t)threads[i];

@@ -2,11 +2,13 @@
 #define HM_COMPUTEPIPELINESTATE_H
 
 #include "HMFunction.h"
+#include "native.h"
 
 @interface HMComputePipelineState : NSObject <MTLComputePipelineState> {
   @public
-    HMFunction *_function; /* owned */
-    NSString *_label;      /* owned */
+    HMFunction *_function;            /* owned */
+    NSString *_label;                 /* owned */
+    const native_kernel *_equivalent; /* that runs in place of the function; NULL: none */
     NSUInteger _maxTotalThreadsPerThreadgroup;
     NSUInteger _staticThreadgroupMemoryLength;
     uint32_t _usedBuffers;               /* bit i: buffer argument i must be bound */

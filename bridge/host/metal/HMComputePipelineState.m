@@ -7,6 +7,12 @@
 
 static NSErrorDomain const pipeline_error_domain = @"MTLPipelineErrorDomain";
 
+/* The native equivalent of a function that is as it was shipped, where the engine may take it. */
+static const native_kernel *find_equivalent(HMDevice *device, HMFunction *function) {
+    if (device->_options.engine == HMEngineSIMT || !function->_isUnmodified) return NULL;
+    return native_find(function->_kernel->name, msl_library_source_digest(function->_library));
+}
+
 static NSUInteger smaller_limit(NSUInteger limit, NSUInteger other) {
     return other != 0 && other < limit ? other : limit;
 }
@@ -21,6 +27,12 @@ static NSUInteger smaller_limit(NSUInteger limit, NSUInteger other) {
                          error:(NSError **)error {
     _function = (HMFunction *)[descriptor.computeFunction retain];
     if (![self check:device error:error]) {
+        [self release];
+        return nil;
+    }
+    _equivalent = find_equivalent(device, _function);
+    if (!_equivalent && device->_options.engine == HMEngineNative) {
+        [self refuseWithoutEquivalent:error];
         [self release];
         return nil;
     }
@@ -54,6 +66,15 @@ static NSUInteger smaller_limit(NSUInteger limit, NSUInteger other) {
     }
     if (text[0]) HMStoreError(error, pipeline_error_domain, 3, text);
     return !text[0];
+}
+
+- (void)refuseWithoutEquivalent:(NSError **)error {
+    char text[256];
+    snprintf(text, sizeof text,
+             "the native engine has no equivalent of function %s as it was compiled: the engine "
+             "\"auto\" runs it",
+             _function->_kernel->name);
+    HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported, text);
 }
 
 - (void)collectBindings {

@@ -5,8 +5,9 @@
 #include "simt.h"
 
 typedef enum HMEngine {
-    HMEngineAuto = 0, /* the best that there is for each kernel */
+    HMEngineAuto = 0, /* the fastest that there is for each kernel */
     HMEngineSIMT,
+    HMEngineNative, /* refuses kernels that it has no equivalent of */
 } HMEngine;
 
 /* Zero means default. */

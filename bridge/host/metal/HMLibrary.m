@@ -93,8 +93,14 @@
 
 - (HMFunction *)functionIn:(msl_library *)library named:(NSString *)name error:(NSError **)error {
     const msl_kernel *kernel = msl_library_find(library, name.UTF8String);
-    if (kernel && !hm_fault_fires("function", NULL))
-        return [[HMFunction alloc] initWithDevice:_device library:library kernel:kernel];
+    if (kernel && !hm_fault_fires("function", NULL)) {
+        HMFunction *function = [[HMFunction alloc] initWithDevice:_device
+                                                          library:library
+                                                           kernel:kernel];
+        function->_isUnmodified =
+            _options.preprocessorMacros.count == 0 && !msl_library_constants(library)[0];
+        return function;
+    }
     char text[256];
     snprintf(text, sizeof text, "Function %s was not found in the library", name.UTF8String);
     HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorFunctionNotFound, text);

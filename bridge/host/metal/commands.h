@@ -3,6 +3,7 @@
 #define HM_COMMANDS_H
 
 #include "HMSharedEvent.h"
+#include "native.h"
 #include "simt.h"
 
 typedef enum hm_command_kind {
@@ -20,6 +21,7 @@ typedef struct hm_command {
 typedef struct hm_dispatch {
     hm_command command;
     simt_launch launch;
+    const native_kernel *equivalent; /* of the kernel; NULL: none */
 } hm_dispatch;
 
 typedef struct hm_event_command {

@@ -41,6 +41,8 @@ static MTLCommandBufferError error_code(simt_fault_kind kind) {
 
 static void dispatch(HMDevice *device, const hm_dispatch *command, failure *out) {
     simt_fault fault = {.kind = SIMT_FAULT_NONE};
+    if (command->equivalent && native_run(command->equivalent, device->_pool, &command->launch))
+        return;
     simt_fault_kind kind = simt_run(device->_pool, &command->launch, &fault);
     if (kind == SIMT_FAULT_NONE) return;
     out->code = error_code(kind);

@@ -1,6 +1,7 @@
 #include "cpu_level.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace msl {
 namespace {
@@ -43,10 +44,19 @@ const std::vector<std::string> OPTIONS = {"-mno-outline-atomics"};
 #error "compiled kernels need x86-64 or aarch64"
 #endif
 
+// The level that the environment names; before the first supported one: none.
+size_t first_wanted() {
+    const char *wanted = std::getenv("FLASHMETAL_CPU");
+    if (wanted == nullptr) return 0;
+    const auto found = std::find(KNOWN.begin(), KNOWN.end(), wanted);
+    return found == KNOWN.end() ? 0 : static_cast<size_t>(found - KNOWN.begin());
+}
+
 }  // namespace
 
 const std::vector<std::string> &cpu_levels() {
-    static const std::vector<std::string> levels(KNOWN.begin() + first_supported(), KNOWN.end());
+    static const std::vector<std::string> levels(
+        KNOWN.begin() + std::ptrdiff_t(std::max(first_supported(), first_wanted())), KNOWN.end());
     return levels;
 }
 

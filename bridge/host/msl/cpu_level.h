@@ -5,7 +5,7 @@
 
 namespace msl {
 
-// Values of -march that this CPU runs, best first.
+// Values of -march that this CPU runs, best first; from the one on that FLASHMETAL_CPU names.
 const std::vector<std::string> &cpu_levels();
 // Options that make the compiler use the level, and nothing but its instructions.
 std::vector<std::string> cpu_options(const std::string &level);

@@ -1,0 +1,26 @@
+/* The native engine of host Metal: hand-vectorised equivalents of the shipped kernels, on the
+ * threads of a SIMT pool. No Objective-C, no Python. */
+#ifndef NATIVE_H
+#define NATIVE_H
+
+#include "simt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct native_kernel native_kernel;
+
+/* The equivalent of the function `name` of the MSL text with this SHA-256 (in hex); NULL: none. */
+const native_kernel *native_find(const char *name, const char *source_digest);
+
+/* Runs a launch whose kernel `kernel` is the equivalent of. False when it does not serve it:
+ * another grid than the kernel's contract names, buffers shorter than the parameters say, no
+ * memory, memory that is not there. Outputs may have been written; simt_run does the launch, or
+ * says what is wrong with it. */
+bool native_run(const native_kernel *kernel, simt_pool *pool, const simt_launch *launch);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
