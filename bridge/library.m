@@ -46,7 +46,9 @@ static fm_status compile(fm_library *library, fm_device *device, NSString *sourc
     NSError *cause = nil; /* warnings come here, too: only a nil library is a failure */
     library->metal = [device->metal newLibraryWithSource:source options:metal error:&cause];
     if (library->metal) return FM_OK;
-    return fm_fail_with(error, FM_COMPILATION_FAILED, cause, "Metal returned no library");
+    fm_status kind =
+        cause.code == MTLLibraryErrorUnsupported ? FM_UNSUPPORTED : FM_COMPILATION_FAILED;
+    return fm_fail_with(error, kind, cause, "Metal returned no library");
 }
 
 /* Hands `library` over, or frees it. */

@@ -26,6 +26,7 @@ cdef class RegisteredKernel:
 cdef class KernelRegistry:
     cdef readonly Device device           # kept alive
     cdef dict kernels                     # name -> RegisteredKernel
+    cdef dict headers                     # name -> text, for sources registered later
     cdef object programs                  # Program.key -> Program, as long as a name uses it
     cdef object lock                      # of programs
     cdef object __weakref__

@@ -10,6 +10,7 @@ class KernelRegistry:
     def register_source(
         self, name: str, source: str, *, options: CompileOptions | None = None
     ) -> None: ...
+    def register_header(self, name: str, text: str) -> None: ...
     def get_pipeline(
         self,
         name: str,

@@ -15,6 +15,7 @@ from flashmetal.compile_options import CompileOptions
 from flashmetal.errors import (
     FlashMetalError, InvalidArgument, KernelNotFound, ShaderCompilationError,
 )
+from flashmetal.headers import expand_headers
 from flashmetal.shipped import find_library
 
 __all__ = ["KernelRegistry", "is_unavailable_tensor_header"]
@@ -35,6 +36,7 @@ cdef class KernelRegistry:
     def __cinit__(self, Device device not None):
         self.device = device
         self.kernels = {}
+        self.headers = {}
         self.programs = weakref.WeakValueDictionary()
         self.lock = threading.Lock()
 
@@ -53,6 +55,7 @@ cdef class KernelRegistry:
             Of the kernel function.
         source
             MSL. Several kernels of one text are registered one by one; it is compiled once.
+            It may include the headers registered so far.
         options
             How to compile it; ``CompileOptions()`` when None.
 
@@ -71,10 +74,35 @@ cdef class KernelRegistry:
             raise InvalidArgument(
                 f"{name}: options must be flashmetal.CompileOptions, got {type(options).__name__}"
             )
+        source = expand_headers(source, self.headers)
         program = self._share_program(Program(name, source, options))
         cdef RegisteredKernel current = self.kernels.get(name)
         if current is None or current.program is not program:
             self.kernels[name] = RegisteredKernel(program)
+
+    def register_header(self, str name not None, str text not None):
+        """Let sources that are registered from now on include `text` as ``#include "name"``.
+
+        A header may include others, in whatever order they are registered. Another text replaces
+        the one before, for sources registered later.
+
+        Parameters
+        ----------
+        name
+            As it stands between the quotes or angle brackets, e.g. "kernels/utils.h".
+        text
+            MSL.
+
+        Raises
+        ------
+        InvalidArgument
+            When the name is empty or holds a quote, an angle bracket or a line's end.
+        """
+        if not name or any(c in name for c in '">\n\0'):
+            raise InvalidArgument(f"a header's name must be as #include takes it, got {name!r}")
+        # A new dict: a thread that is registering a source goes on with the one that it read.
+        with self.lock:
+            self.headers = {**self.headers, name: text}
 
     def _share_program(self, Program program):
         with self.lock:

@@ -131,7 +131,6 @@ static void kernels_that_cannot_be_called() {
     CHECK(contains(errors("kernel void f(float x [[buffer(0)]]) {}"),
                    "program_source:1:13: error: a bound parameter is a pointer or a reference\n"));
     CHECK(contains(errors("kernel int f() { return 1; }"), "error: a kernel returns void\n"));
-    CHECK(contains(errors("kernel void f(texture2d<float> t [[texture(0)]]) {}"), "'texture'"));
     CHECK(
         contains(errors("template <typename T> kernel void f(device T *x) {}\n"
                         "template [[host_name(\"a\")]] kernel void f<nothing>(device nothing *x);"),

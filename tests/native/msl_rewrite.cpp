@@ -95,7 +95,6 @@ static void rewrites_threadgroup_variables() {
     CHECK_TEXT(body("int y; threadgroup S<(1 > 2)> x, z[2];"),
                "int y; __msl_tgvar S<(1 > 2)> x, z[2];");
     CHECK_TEXT(body("{ threadgroup uint x; }"), "{ __msl_tgvar uint x; }");
-    CHECK_TEXT(body("threadgroup float x[2] = {0};"), "__msl_tgvar float x[2] = {0};");
     for (const char *same : {"threadgroup float *x = y;", "threadgroup S &x = *y;",
                              "g((threadgroup half *)x);", "const threadgroup float *x;",
                              "f<threadgroup float *>(x);", "threadgroup T *const x = y;"}) {
@@ -103,6 +102,42 @@ static void rewrites_threadgroup_variables() {
     }
     CHECK_TEXT(rewritten("void f(threadgroup float *x [[threadgroup(0)]]) {}"),
                "void f(threadgroup float *x [[msl_tgattr (0)]]) {}");
+}
+
+// Once for each threadgroup, by whoever comes first.
+static void moves_initialisers_of_threadgroup_variables() {
+    const std::string text =
+        rewritten("void f() { threadgroup float x[2] = {0, 1}, y, z = g(1, 2); }");
+    CHECK(contains(text, "static thread_local unsigned char __msl_unset_x;") &&
+          !contains(text, "] ="));
+    CHECK(contains(text, "__msl_initial_x = {0, 1};") && contains(text, "_initial_z = g(1, 2);"));
+    CHECK(!contains(text, "_initial_y"));
+}
+
+static void drops_overloads_that_address_spaces_tell_apart() {
+    const auto same = [](const std::string &text) { CHECK_TEXT(rewritten(text), text); };
+    const auto kept = [](const std::string &first, const std::string &second) {
+        const std::string text = rewritten(first + second);
+        CHECK(contains(text, first));
+        CHECK(text.find_first_not_of(' ', first.size()) == std::string::npos);
+    };
+    kept("void f(device int *x) {}", "void f(threadgroup int *y) {}");
+    kept("void f(const device T &x) {}", "inline void f(constant T &y) {}");
+    kept("template <typename T> struct A<device T *> { int x; };",
+         "template <typename T> struct A<thread T *> { int y; };");
+    same("void f(device int *x) {}void f(threadgroup float *y) {}");
+    same("void f(device int *x) {}void f(const threadgroup int *y) {}");
+    same("void f(device int *x);void f(threadgroup int *y);");
+    same("namespace a { void f(device int *x) {} } namespace b { void f(thread int *x) {} }");
+    same("struct A { void f(device int *x) {} }; struct B { void f(thread int *x) {} };");
+    same("int f(device unsigned int *x) {}int f(device unsigned long *x) {}");
+    same("struct A { int g() thread { return 1; } int g() const device { return 2; } };");
+    CHECK_TEXT(rewritten("struct A { A() thread : x(1) {} A() device : x{2} {} int x; };"),
+               "struct A { A()  : x(1) {}      int x; };");
+    const std::string conversions =
+        rewritten("struct A { operator int() const thread { return 1; } "
+                  "operator int() const device { return 2; } };");
+    CHECK(contains(conversions, "return 1") && !contains(conversions, "return 2"));
 }
 
 static void rewrites_literals() {
@@ -171,6 +206,8 @@ int main() {
     finds_instantiations();
     reads_parameters();
     rewrites_threadgroup_variables();
+    moves_initialisers_of_threadgroup_variables();
+    drops_overloads_that_address_spaces_tell_apart();
     rewrites_literals();
     rewrites_function_constants();
     declares_the_swizzles_in_use();

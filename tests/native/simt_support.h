@@ -26,8 +26,8 @@ void check_equal(Actual actual, Expected expected, const char *text, const char 
 }
 
 // A site as the compiler numbers them.
-constexpr uint32_t site(uint32_t line, uint32_t column = 1) {
-    return line << 10 | column;
+constexpr uint64_t site(uint64_t line, uint64_t column = 1) {
+    return line << MSL_SITE_COLUMN_BITS | column;
 }
 
 constexpr simt_order ORDERS[] = {SIMT_HIGHEST_FIRST, SIMT_LOWEST_FIRST, SIMT_RANDOM};

@@ -8,6 +8,8 @@ static MTLLibraryError error_code(msl_failure_kind kind) {
     case MSL_FAILURE_SOURCE:
         return MTLLibraryErrorCompileFailure;
     case MSL_FAILURE_COMPILER:
+        return MTLLibraryErrorInternal;
+    case MSL_FAILURE_UNSUPPORTED:
         return MTLLibraryErrorUnsupported;
     case MSL_FAILURE_IO:
         return MTLLibraryErrorFileNotFound;

@@ -11,6 +11,7 @@
 #include "process.h"
 #include "rewrite.h"
 #include "sha256.h"
+#include "text_error.h"
 
 namespace msl {
 namespace {
@@ -62,15 +63,15 @@ std::vector<Position> positions(const std::vector<Kernel> &kernels) {
                                                 std::to_string(finished.status) + "\n"};
 }
 
-[[noreturn]] void refuse(const Position &at, const std::string &problem,
-                         const DiagnosedText &text) {
+[[noreturn]] void refuse(const Position &at, const std::string &problem, const DiagnosedText &text,
+                         msl_failure_kind kind = MSL_FAILURE_SOURCE) {
     const std::string printed = at.file + ":" + std::to_string(at.line) + ":" +
                                 std::to_string(at.column) + ": " + problem + "\n";
-    throw Failure{MSL_FAILURE_SOURCE, clean_diagnostics(printed, text)};
+    throw Failure{kind, clean_diagnostics(printed, text)};
 }
 
-[[noreturn]] void refuse(const KernelError &error, const DiagnosedText &text) {
-    refuse(error.position, "error: " + error.message, text);
+[[noreturn]] void refuse(const TextError &error, const DiagnosedText &text) {
+    refuse(error.position, "error: " + error.message, text, error.kind);
 }
 
 // The user's text stands alone: a file beside it would be missing in the cache's key, and on Metal.
@@ -135,6 +136,15 @@ void append_math(Arguments &arguments, msl_math_mode mode) {
     }
 }
 
+Rewritten rewrite_for(const Compilation &compilation, const std::string &preprocessed) {
+    try {
+        return rewrite(preprocessed);
+    } catch (const TextError &error) {
+        const std::string source = source_text(compilation.request);
+        refuse(error, {source, preprocessed, {}});
+    }
+}
+
 std::string compiled_text(const Compilation &compilation, const Rewritten &rewritten) {
     const msl_request &request = compilation.request;
     const std::string source = source_text(request);
@@ -145,7 +155,7 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
                function_constant_values(request) + "#line 1 \"" + std::string(SOURCE_NAME) +
                "\"\n" + rewritten.text +
                glue(rewritten.kernels, digest, describe_function_constants(request));
-    } catch (const KernelError &error) {
+    } catch (const TextError &error) {
         refuse(error, {source, rewritten.text, {}});
     }
 }
@@ -191,7 +201,7 @@ void refuse_giant_block(const std::string &library) {
 }  // namespace
 
 std::string compile(const Compilation &compilation) {
-    const Rewritten rewritten = rewrite(preprocess(compilation));
+    const Rewritten rewritten = rewrite_for(compilation, preprocess(compilation));
     const std::string object = compile_rewritten(compilation, rewritten);
     const std::string library = link(compilation.toolchain, object);
     refuse_giant_block(library);

@@ -1,6 +1,6 @@
 #include "glue.h"
 
-#include "msl.h"
+#include "text_error.h"
 
 namespace msl {
 namespace {
@@ -30,9 +30,6 @@ constexpr std::pair<std::string_view, std::string_view> NUMBERS[] = {
     {"quadgroup_index_in_threadgroup", "self->index / 4"},
     {"quadgroups_per_threadgroup", "__msl::groups_of(4, self->threads_per_threadgroup)"},
 };
-
-// What a host without a screen does not have.
-constexpr std::string_view UNAVAILABLE[] = {"texture", "sampler", "stage_in", "id"};
 
 // One kernel's functions and tables, in one line.
 class KernelGlue {
@@ -118,13 +115,7 @@ class KernelGlue {
     [[noreturn]] void refuse(const Parameter &parameter) const {
         const std::string subject =
             "parameter '" + parameter.name + "' of kernel '" + kernel_.name + "' ";
-        for (const std::string_view name : UNAVAILABLE) {
-            if (!find_attribute(parameter.attributes, name)) continue;
-            throw KernelError{parameter.position, subject + "has the attribute '" +
-                                                      std::string(name) +
-                                                      "', which this device does not support"};
-        }
-        throw KernelError{parameter.position, subject + "has no attribute that gives it a value"};
+        throw TextError{parameter.position, subject + "has no attribute that gives it a value"};
     }
 
     const Kernel &kernel_;

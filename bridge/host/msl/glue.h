@@ -8,12 +8,7 @@ namespace msl {
 // The file that the glue says it is. Its line n is about the n-th kernel, from 1.
 inline constexpr std::string_view GLUE_NAME = "<kernels>";
 
-// Thrown for a kernel that cannot be called.
-struct KernelError {
-    Position position;
-    std::string message;
-};
-
+// Throws TextError for a kernel that cannot be called.
 std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest,
                  const std::string &constants);
 

@@ -46,6 +46,7 @@ typedef enum msl_failure_kind {
     MSL_FAILURE_SOURCE = 1, /* the text does not compile: `message` holds the diagnostics */
     MSL_FAILURE_COMPILER,   /* no usable compiler: `message` says how to get one */
     MSL_FAILURE_IO,
+    MSL_FAILURE_UNSUPPORTED, /* the text needs what this device lacks: `message` names it */
 } msl_failure_kind;
 
 typedef struct msl_failure {

@@ -1,38 +1,59 @@
 #include "rewrite.h"
 
+#include "address_spaces.h"
 #include "function_constants.h"
 #include "literals.h"
+#include "overloads.h"
 #include "swizzles.h"
 #include "threadgroup_memory.h"
+#include "unsupported.h"
 
 #include <algorithm>
 
 namespace msl {
 namespace {
 
-// Blanks `#pragma unroll` in all its forms: the preprocessor leaves macros in it unexpanded, and
-// they no longer exist when the second stage reads them.
-void strip_unroll_pragmas(std::string &text) {
+// What stands for a pragma. `unroll` in all its forms goes: the preprocessor leaves macros in it
+// unexpanded, and they no longer exist when the second stage reads them. Metal's own about
+// exactness have a counterpart, which must open a block.
+std::string replacement(std::string_view pragma, bool opens_block) {
+    const auto names = [&](std::string_view word) {
+        return pragma.find(word) != std::string_view::npos;
+    };
+    if (names("METAL fp") && opens_block) {
+        if (names("safe")) return "#pragma clang fp contract(off) reassociate(off) reciprocal(off)";
+        if (names("contract(off)")) return "#pragma clang fp contract(off)";
+    }
+    return names("unroll") || names("METAL") ? std::string(pragma.size(), ' ')
+                                             : std::string(pragma);
+}
+
+void rewrite_pragmas(std::string &text) {
     for (size_t at = 0; (at = text.find("#pragma", at)) != std::string::npos;) {
         const size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view line = std::string_view(text).substr(at, end - at);
-        if (line.find("unroll") != std::string_view::npos)
-            text.replace(at, end - at, end - at, ' ');
-        at = end;
+        const size_t before = at == 0 ? std::string::npos : text.find_last_not_of(" \t\n", at - 1);
+        const bool opens_block = before != std::string::npos && text[before] == '{';
+        const std::string pragma =
+            replacement(std::string_view(text).substr(at, end - at), opens_block);
+        text.replace(at, end - at, pragma);
+        at += pragma.size();
     }
 }
 
 }  // namespace
 
 Rewritten rewrite(std::string preprocessed) {
-    strip_unroll_pragmas(preprocessed);
+    rewrite_pragmas(preprocessed);
     Tokens tokens(std::move(preprocessed));
+    refuse_unsupported(tokens);
+    check_address_spaces(tokens);
     const std::vector<Declaration> declarations = find_declarations(tokens);
     Rewritten result;
     result.kernels = take_kernels(tokens, declarations);
     define_function_constants(tokens, declarations);
     rewrite_threadgroup_memory(tokens);
     rewrite_literals(tokens);
+    collapse_overloads(tokens);
     result.swizzles = declare_swizzles(tokens);
     result.text = tokens.text();
     return result;

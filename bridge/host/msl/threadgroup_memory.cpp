@@ -33,6 +33,39 @@ bool declares_storage(const Tokens &tokens, size_t k) {
     return false;
 }
 
+// Whatever the order of threads, the first that comes by initialises for its threadgroup: before it
+// runs, the engine fills its memory with ones.
+std::string initialiser(const std::string &name, const std::string &value) {
+    const std::string flag = "__msl_unset_" + name, from = "__msl_initial_" + name;
+    return " static thread_local unsigned char " + flag + "; if (" + flag + ") { " + flag +
+           " = 0; const __msl::remove_cv_t<decltype(" + name + ")> " + from + " = " + value +
+           "; __builtin_memcpy((void *)&" + name + ", &" + from + ", sizeof " + name + "); }";
+}
+
+// Of the declarators from k to the semicolon: T a[2] = {0}, b = 1;
+void move_initialisers(Tokens &tokens, size_t k) {
+    std::string statements;
+    std::string name;
+    for (; k < tokens.size() && tokens[k] != ";"; k++) {
+        if (tokens[k] == "<") k = tokens.closing_angle(k);
+        if (tokens[k] == "[") k = tokens.closing(k);
+        if (tokens.is(k, TokenKind::Identifier)) name = tokens[k];
+        if (tokens[k] != "=") continue;
+        const size_t first = k + 1;
+        while (k + 1 < tokens.size() && tokens[k + 1] != ";" && tokens[k + 1] != ",") {
+            k++;
+            if (tokens[k] == "{" || tokens[k] == "(" || tokens[k] == "[") k = tokens.closing(k);
+        }
+        if (k >= tokens.size()) return;
+        std::string value(tokens.between(first, k));
+        for (char &c : value)
+            c = c == '\n' ? ' ' : c;
+        statements += initialiser(name, value);
+        tokens.blank(first - 1, k);
+    }
+    if (!statements.empty() && k < tokens.size()) tokens.replace(k, ";" + statements);
+}
+
 // The macro `threadgroup` is empty, and [[(0)]] an error.
 void rename_attribute(Tokens &tokens, size_t k) {
     Attributes attributes;
@@ -53,6 +86,7 @@ void rewrite_threadgroup_memory(Tokens &tokens) {
         if (token == "threadgroup" && depth > 0 && starts_statement(tokens, k) &&
             declares_storage(tokens, k)) {
             tokens.replace(k, STORAGE);
+            move_initialisers(tokens, k + 1);
         }
     }
 }

@@ -27,13 +27,13 @@ bool barrier_complete(Threadgroup &group) {
     return true;
 }
 
-void barrier_wait(uint32_t site) {
+void barrier_wait(uint64_t site) {
     Threadgroup &group = *running;
-    group.stop[group.current] = uint64_t{site} << 32;
+    group.stop[group.current] = stop_at(site, 0);
     scheduler_wait(group);
 }
 
-void barrier_cooperate(uint32_t site, void *mine, Leader leader) {
+void barrier_cooperate(uint64_t site, void *mine, Leader leader) {
     running->cooperating[running->current] = mine;
     running->leader = leader;
     barrier_wait(site);

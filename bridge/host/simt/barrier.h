@@ -4,8 +4,8 @@
 
 namespace simt {
 
-void barrier_wait(uint32_t site);
-void barrier_cooperate(uint32_t site, void *mine, Leader leader);
+void barrier_wait(uint64_t site);
+void barrier_cooperate(uint64_t site, void *mine, Leader leader);
 
 // Lets all threads go on when no thread of the threadgroup can, and none waits in a SIMD-group
 // operation. False: they do not wait for the same barrier, or some have returned.

@@ -32,12 +32,12 @@ class Text {
     size_t used_ = 0;
 };
 
-unsigned line_of_site(uint32_t site) {
-    return site >> MSL_SITE_COLUMN_BITS;
+unsigned line_of_site(uint64_t site) {
+    return static_cast<unsigned>(site >> MSL_SITE_COLUMN_BITS);
 }
 
 unsigned line(uint64_t stop) {
-    return line_of_site(static_cast<uint32_t>(stop >> 32));
+    return line_of_site(stop >> STOP_SITE_SHIFT);
 }
 
 void add_threadgroup(Text &text, const Threadgroup &group) {

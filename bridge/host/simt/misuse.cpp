@@ -3,7 +3,7 @@
 
 namespace simt {
 
-void report_misuse(uint32_t site, const char *what) {
+void report_misuse(uint64_t site, const char *what) {
     Threadgroup &group = *running;
     group.incident.kind = SIMT_FAULT_MISUSE;
     group.incident.site = site;

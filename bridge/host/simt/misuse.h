@@ -4,6 +4,6 @@
 
 namespace simt {
 
-[[noreturn]] void report_misuse(uint32_t site, const char *what);
+[[noreturn]] void report_misuse(uint64_t site, const char *what);
 
 }  // namespace simt

@@ -64,10 +64,10 @@ msl_exchange *simdgroup_begin(uint32_t *lane) {
     return &group.exchange[group.current / MSL_LANES];
 }
 
-void simdgroup_wait(uint32_t site, uint32_t size) {
+void simdgroup_wait(uint64_t site, uint32_t size) {
     Threadgroup &group = *running;
     const uint32_t i = group.current;
-    group.stop[i] = uint64_t{site} << 32 | size;
+    group.stop[i] = stop_at(site, size);
     group.at_simd[i / MSL_LANES] |= 1u << i % MSL_LANES;
     scheduler_wait(group);
 }
@@ -78,7 +78,7 @@ void simdgroup_resolve(Threadgroup &group, uint32_t s) {
     const bool whole = waiting == ~0u && all_equal(stop);
     const uint32_t chosen = whole ? waiting : participants(stop, waiting);
     msl_exchange &exchange = group.exchange[s];
-    pack(exchange, static_cast<uint32_t>(stop[__builtin_ctz(chosen)]));
+    pack(exchange, stop[__builtin_ctz(chosen)] & STOP_SIZE);
     exchange.mask = chosen;
     exchange.computed = 0;
     group.at_simd[s] = waiting & ~chosen;

@@ -5,7 +5,7 @@
 namespace simt {
 
 msl_exchange *simdgroup_begin(uint32_t *lane);
-void simdgroup_wait(uint32_t site, uint32_t size);
+void simdgroup_wait(uint64_t site, uint32_t size);
 
 // Completes one of the operations that lanes of SIMD-group `s` wait in, when no lane can go on.
 // Lanes at the smallest site take part: those behind are let catch up.

@@ -9,6 +9,12 @@ namespace simt {
 constexpr uint32_t MAX_SIMDGROUPS = MSL_MAX_THREADS / MSL_LANES;
 // As a thread's stop: it has returned.
 constexpr uint64_t RETURNED = ~uint64_t{0};
+constexpr uint32_t STOP_SITE_SHIFT = 64 - MSL_SITE_BITS, STOP_SIZE = (1u << STOP_SITE_SHIFT) - 1;
+
+// Where a thread waits, with how many bytes of an operand.
+constexpr uint64_t stop_at(uint64_t site, uint32_t size) {
+    return site << STOP_SITE_SHIFT | size;
+}
 
 // Why a threadgroup was abandoned.
 struct Incident {
@@ -16,7 +22,7 @@ struct Incident {
     int signal = 0;
     int code = 0;  // the signal's si_code
     const void *address = nullptr;
-    uint32_t site = 0;
+    uint64_t site = 0;
     const char *misuse = nullptr;
 };
 
@@ -30,7 +36,7 @@ struct Threadgroup {
     uint32_t alive;             // threads that have not returned
     uint32_t ready[MAX_SIMDGROUPS];
     uint32_t at_simd[MAX_SIMDGROUPS];  // wait in a SIMD-group operation
-    uint64_t stop[MSL_MAX_THREADS];    // where each thread waits: site << 32 | operand bytes
+    uint64_t stop[MSL_MAX_THREADS];    // where each thread waits: see stop_at
     Suspended suspended[MSL_MAX_THREADS];
     Suspended main;  // the worker, until no thread is left
     uint64_t random;

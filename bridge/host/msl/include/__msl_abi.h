@@ -19,13 +19,14 @@ extern "C" {
 #endif
 
 enum {
-    MSL_ABI_VERSION = 3,
+    MSL_ABI_VERSION = 5,
     MSL_LANES = 32,           // threads of a SIMD-group
     MSL_MAX_THREADS = 1024,   // threads of a threadgroup
     MSL_MAX_BUFFERS = 31,     // argument indices
     MSL_EXCHANGE_BYTES = 16,  // widest operand of a SIMD-group operation, per lane
     MSL_SCRATCH_ALIGNMENT = 64,
-    MSL_SITE_COLUMN_BITS = 10,  // of a site: source line << 10 | column, modulo 2^10
+    MSL_SITE_COLUMN_BITS = 24,  // of a site: source line << 24 | column
+    MSL_SITE_BITS = 56,         // at most
 };
 
 // Where the lanes of one SIMD-group meet: operands in, participants out. Lane i stores its operand
@@ -54,18 +55,18 @@ typedef struct msl_thread {
 // `site` tells two operations in the source apart.
 typedef struct msl_runtime {
     uint32_t abi_version;
-    void (*barrier)(uint32_t site);                   // threadgroup_barrier
+    void (*barrier)(uint64_t site);                   // threadgroup_barrier
     msl_exchange *(*simd_begin)(uint32_t *lane);      // before the operand is stored
-    void (*simd_wait)(uint32_t site, uint32_t size);  // after it, `size` bytes a lane
+    void (*simd_wait)(uint64_t site, uint32_t size);  // after it, `size` bytes a lane
     // Every thread arrives with `mine`; the last one runs `leader` over all of them.
-    void (*cooperate)(uint32_t site, void *mine, void (*leader)(void **all, uint32_t threads));
+    void (*cooperate)(uint64_t site, void *mine, void (*leader)(void **all, uint32_t threads));
     const msl_thread *(*thread)(void);  // the running one
     // Memory of the OS thread, at a multiple of MSL_SCRATCH_ALIGNMENT, that keeps its content until
     // the running thread meets others or asks again. Never null.
     void *(*scratch)(size_t bytes);
     // Ends the threadgroup: the kernel did what Metal leaves undefined. Does not return; `what`
     // lives as long as the library.
-    void (*misuse)(uint32_t site, const char *what);
+    void (*misuse)(uint64_t site, const char *what);
 } msl_runtime;
 
 typedef enum msl_binding_kind {

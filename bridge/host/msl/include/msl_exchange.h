@@ -17,7 +17,7 @@ template <class T> struct operands {
     uint32_t mask() const { return exchange->mask; }
 };
 
-template <class T> MSL_CONVERGENT inline operands<T> meet(T value, uint32_t site) {
+template <class T> MSL_CONVERGENT inline operands<T> meet(T value, uint64_t site) {
     static_assert(sizeof(T) <= MSL_EXCHANGE_BYTES, "too wide for a SIMD-group operation");
     uint32_t lane;
     msl_exchange *exchange = engine.simd_begin(&lane);
@@ -47,7 +47,7 @@ template <class F, class T> __attribute__((noinline)) T reduce(const operands<T>
 }
 
 // One lane computes, the others find its result.
-template <class F, class T> MSL_CONVERGENT inline T reduction(T value, uint32_t site) {
+template <class F, class T> MSL_CONVERGENT inline T reduction(T value, uint64_t site) {
     const operands<T> lanes = meet(value, site);
     T result;
     if (!lanes.exchange->computed) {
@@ -60,10 +60,10 @@ template <class F, class T> MSL_CONVERGENT inline T reduction(T value, uint32_t 
     return result;
 }
 
-// Over the lanes below this one, and this one's own if `own`.
-template <class F, class T> T prefix(const operands<T> &lanes, T result, bool own) {
+// Over the lanes of `mask` below this one, and this one's own if `own`.
+template <class F, class T> T prefix(const operands<T> &lanes, uint32_t mask, T result, bool own) {
     const uint32_t below = (1u << lanes.lane) - 1;
-    for (uint32_t rest = lanes.mask() & below; rest; rest &= rest - 1) {
+    for (uint32_t rest = mask & below; rest; rest &= rest - 1) {
         result = F()(result, lanes[__builtin_ctz(rest)]);
     }
     return own ? F()(result, lanes[lanes.lane]) : result;

@@ -9,4 +9,5 @@
 #define threadgroup
 // One threadgroup runs on one OS thread: exactly the storage of a `threadgroup` variable.
 #define __msl_tgvar static thread_local
+#define coherent(SCOPE)
 #define METAL_FUNC inline __attribute__((always_inline))

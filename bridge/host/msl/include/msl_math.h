@@ -68,6 +68,21 @@ inline vec<T, N> fma(const vec<T, N> &x, const vec<T, N> &y, const vec<T, N> &z)
     return __msl::map([](T a, T b, T c) { return fma(a, b, c); }, x, y, z);
 }
 
+inline float nextafter(float x, float y) {
+    return __builtin_nextafterf(x, y);
+}
+// As numbers, the bits of positive halves are in the order of their values.
+inline half nextafter(half x, half y) {
+    if (isnan(x) || isnan(y)) return NAN;
+    if (x == y) return y;
+    if (x == half(0)) return copysign(as_type<half>(ushort(1)), y);
+    const bool away = (x < y) == (x > half(0));
+    return as_type<half>(ushort(as_type<ushort>(x) + (away ? 1 : -1)));
+}
+template <class T, int N> inline vec<T, N> nextafter(const vec<T, N> &x, const vec<T, N> &y) {
+    return __msl::map([](T a, T b) { return nextafter(a, b); }, x, y);
+}
+
 inline float ldexp(float x, int exponent) {
     return __builtin_ldexpf(x, exponent);
 }
@@ -123,10 +138,11 @@ template <class T, int N> inline vec<T, N> frexp(const vec<T, N> &x, vec<int, N>
         metal::divide, metal::exp, metal::exp10, metal::exp2, metal::fabs, metal::abs,             \
         metal::fdim, metal::floor, metal::fma, metal::fmax, metal::fmin, metal::fmod,              \
         metal::fract, metal::frexp, metal::ilogb, metal::ldexp, metal::log, metal::log10,          \
-        metal::log2, metal::logb, metal::modf, metal::pow, metal::powr, metal::rint, metal::round, \
-        metal::rsqrt, metal::sin, metal::sincos, metal::sinh, metal::sinpi, metal::sqrt,           \
-        metal::tan, metal::tanh, metal::tanpi, metal::trunc, metal::min, metal::max, metal::clamp, \
-        metal::saturate, metal::mix, metal::sign, metal::step, metal::smoothstep;                  \
+        metal::log2, metal::logb, metal::modf, metal::nextafter, metal::pow, metal::powr,          \
+        metal::rint, metal::round, metal::rsqrt, metal::sin, metal::sincos, metal::sinh,           \
+        metal::sinpi, metal::sqrt, metal::tan, metal::tanh, metal::tanpi, metal::trunc,            \
+        metal::min, metal::max, metal::clamp, metal::saturate, metal::mix, metal::sign,            \
+        metal::step, metal::smoothstep;                                                            \
     }
 MSL_SAME(precise)
 MSL_SAME(fast)

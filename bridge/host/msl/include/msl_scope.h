@@ -22,7 +22,7 @@ template <int N> struct execution_simdgroups {
     static constexpr int __threads = N * MSL_LANES;
 
     static uint32_t __index() { return __msl::engine.thread()->index; }
-    MSL_CONVERGENT static void __act(void *mine, __msl::leader act, uint32_t site) {
+    MSL_CONVERGENT static void __act(void *mine, __msl::leader act, uint64_t site) {
         const uint32_t *size = __msl::engine.thread()->threads_per_threadgroup;
         if (size[0] * size[1] * size[2] != __threads) {
             __msl::engine.misuse(site, "execution_simdgroups<N> is for threadgroups of N whole "
@@ -37,7 +37,7 @@ template <> struct execution_simdgroups<1> {
 
     static uint32_t __index() { return __msl::engine.thread()->lane; }
     // The first lane that goes on after the meeting acts for all.
-    MSL_CONVERGENT static void __act(void *mine, __msl::leader act, uint32_t site) {
+    MSL_CONVERGENT static void __act(void *mine, __msl::leader act, uint64_t site) {
         const __msl::operands<void *> lanes = __msl::meet(mine, site);
         if (lanes.exchange->computed) return;
         if (lanes.mask() != ~0u) {

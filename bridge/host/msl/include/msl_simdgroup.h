@@ -20,7 +20,7 @@ MSL_REDUCTION(simd_xor, bit_xor)
 #define MSL_PREFIX(NAME, OPERATION, START, OWN)                                                    \
     template <class T> MSL_CONVERGENT inline T NAME(T data, MSL_SITE) {                            \
         const __msl::operands<T> lanes = __msl::meet(data, site);                                  \
-        return __msl::prefix<__msl::OPERATION>(lanes, T(START), OWN);                              \
+        return __msl::prefix<__msl::OPERATION>(lanes, lanes.mask(), T(START), OWN);                \
     }
 MSL_PREFIX(simd_prefix_inclusive_sum, sum, 0, true)
 MSL_PREFIX(simd_prefix_exclusive_sum, sum, 0, false)

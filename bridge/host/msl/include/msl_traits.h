@@ -111,6 +111,8 @@ template <class T> typename add_rvalue_reference<T>::type declval();
 
 template <class A, class B> struct is_same : false_type {};
 template <class A> struct is_same<A, A> : true_type {};
+// From inside Apple's library, but used.
+template <class... T> struct _disjunction : bool_constant<(bool(T::value) || ...)> {};
 template <class T> struct is_void : is_same<void, remove_cv_t<T>> {};
 template <class T> struct is_integral : bool_constant<__is_integral(T)> {};
 template <class T> struct is_floating_point : bool_constant<__is_floating_point(T)> {};

@@ -1,0 +1,107 @@
+#include "unsupported.h"
+
+#include "text_error.h"
+
+#include <algorithm>
+
+namespace msl {
+namespace {
+
+struct Unsupported {
+    std::string_view word, what;
+};
+
+// Class templates, that is, behind them stands `<`.
+constexpr Unsupported TEMPLATES[] = {
+    {"texture1d", "textures"},
+    {"texture1d_array", "textures"},
+    {"texture2d", "textures"},
+    {"texture2d_array", "textures"},
+    {"texture2d_ms", "textures"},
+    {"texture3d", "textures"},
+    {"texturecube", "textures"},
+    {"texturecube_array", "textures"},
+    {"texture_buffer", "textures"},
+    {"depth2d", "textures"},
+    {"depth2d_array", "textures"},
+    {"depthcube", "textures"},
+    {"imageblock", "imageblocks"},
+    {"intersector", "ray tracing"},
+    {"intersection_query", "ray tracing"},
+    {"acceleration_structure", "ray tracing"},
+    {"intersection_function_table", "ray tracing"},
+    {"visible_function_table", "function tables"},
+    {"mesh", "render stages"},
+};
+
+// Types, that is, behind them stands a name.
+constexpr Unsupported TYPES[] = {
+    {"sampler", "samplers"},
+    {"instance_acceleration_structure", "ray tracing"},
+    {"primitive_acceleration_structure", "ray tracing"},
+    {"command_buffer", "indirect command buffers"},
+    {"render_command", "indirect command buffers"},
+    {"compute_command", "indirect command buffers"},
+    {"mesh_grid_properties", "render stages"},
+};
+
+// Qualifiers and attributes of functions.
+constexpr Unsupported STAGES[] = {
+    {"vertex", "render stages"}, {"fragment", "render stages"},   {"object", "render stages"},
+    {"mesh", "render stages"},   {"intersection", "ray tracing"}, {"visible", "function tables"},
+};
+
+// Attributes of parameters.
+constexpr Unsupported ATTRIBUTES[] = {
+    {"texture", "textures"},    {"sampler", "samplers"},        {"stage_in", "render stages"},
+    {"id", "argument buffers"}, {"vertex_id", "render stages"}, {"payload", "render stages"},
+};
+
+template <size_t N> const Unsupported *find(const Unsupported (&list)[N], std::string_view word) {
+    const auto found =
+        std::find_if(list, list + N, [&](const Unsupported &entry) { return entry.word == word; });
+    return found == list + N ? nullptr : found;
+}
+
+bool starts_declaration(const Tokens &tokens, size_t k) {
+    return k == 0 || tokens[k - 1] == ";" || tokens[k - 1] == "}" || tokens[k - 1] == "{" ||
+           tokens[k - 1] == ">";
+}
+
+const Unsupported *unsupported_at(const Tokens &tokens, size_t k) {
+    const std::string_view word = tokens[k], next = tokens[k + 1];
+    const bool member = k > 0 && (tokens[k - 1] == "." || tokens[k - 1] == "->");
+    if (member) return nullptr;
+    if (next == "<") return find(TEMPLATES, word);
+    if (!tokens.is(k + 1, TokenKind::Identifier)) return nullptr;
+    if (const Unsupported *found = find(TYPES, word)) return found;
+    return starts_declaration(tokens, k) ? find(STAGES, word) : nullptr;
+}
+
+[[noreturn]] void refuse(const Tokens &tokens, size_t k, const Unsupported &found) {
+    throw TextError{tokens.position(k),
+                    "'" + std::string(found.word) + "': this device does not support " +
+                        std::string(found.what),
+                    MSL_FAILURE_UNSUPPORTED};
+}
+
+}  // namespace
+
+void refuse_unsupported(const Tokens &tokens) {
+    for (size_t k = 0; k < tokens.size(); k++) {
+        if (tokens.is(k, TokenKind::Identifier)) {
+            if (const Unsupported *found = unsupported_at(tokens, k)) refuse(tokens, k, *found);
+        } else if (tokens.opens_attributes(k)) {
+            const size_t last = tokens.closing(k);
+            for (size_t q = k + 2; q < last; q++) {
+                if (tokens[q] == "(") q = tokens.closing(q);
+                const Unsupported *found = find(ATTRIBUTES, tokens[q]);
+                if (!found) found = find(STAGES, tokens[q]);
+                if (found) refuse(tokens, q, *found);
+            }
+            k = last;
+        }
+    }
+}
+
+}  // namespace msl

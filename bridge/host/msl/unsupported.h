@@ -1,0 +1,11 @@
+// What a device without a screen does not have.
+#pragma once
+#include "tokens.h"
+
+namespace msl {
+
+// Throws TextError where the text uses such a thing: one clear refusal, in place of an error for
+// every line that touches a texture.
+void refuse_unsupported(const Tokens &tokens);
+
+}  // namespace msl
