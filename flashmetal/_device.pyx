@@ -20,6 +20,9 @@ from flashmetal.errors import InvalidArgument
 
 __all__ = ["Device"]
 
+cdef enum:
+    MOST_THREADS = 1024  # a system may give a process no more, or no stacks for them
+
 ENGINES = ("auto", "simt", "native")
 ORDERS = ("highest", "lowest", "random")
 
@@ -37,7 +40,8 @@ cdef class Device:
         equivalents of the shipped kernels and refuses pipelines of others, "auto" the equivalent
         where there is one and else the shader.
     threads : int, optional
-        CPU threads that run threadgroups; all that the process may use by default.
+        CPU threads that run threadgroups, at most 1,024; as many as the process has processors by
+        default.
     tensor_api : bool
         False imitates a system without `<metal_tensor>`.
     max_threads : int, optional
@@ -74,7 +78,7 @@ cdef class Device:
         if order != "highest":
             options.order = order_text
         if threads is not None:
-            options.threads = to_integer(threads, 1, UINT32_MAX, "Device", "threads")
+            options.threads = to_integer(threads, 1, MOST_THREADS, "Device", "threads")
         if max_threads is not None:
             options.max_threads = to_integer(max_threads, 1, UINT32_MAX, "Device",
                                              "max_threads")

@@ -87,7 +87,10 @@ def attention(
 
 
 def _as_array(name: str, value: ArrayLike, dtype: str) -> NDArray:
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InvalidArgument(f"{OP}: {name} must be an array: {error}") from error
     wanted = numpy_dtype(dtype)
     if array.dtype != wanted:
         raise UnsupportedDtype(

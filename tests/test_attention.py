@@ -190,3 +190,9 @@ def test_what_no_kernel_serves_is_refused(q, k, mask, text):
 def test_scale_that_is_no_number_is_refused():
     with pytest.raises(fm.errors.InvalidArgument, match="scale must be a finite f32"):
         fm.attention(*arrays_of(4, 2, 64, 20), scale=float("nan"))
+
+
+def test_ragged_lists_are_refused_by_name():
+    k = np.ones((5, 1, 2), np.float16)
+    with pytest.raises(fm.errors.InvalidArgument, match="attention: q must be an array"):
+        fm.attention([[1.0], [1.0, 2.0]], k, k)

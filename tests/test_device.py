@@ -74,6 +74,7 @@ def test_options_show_in_the_properties(host, engine):
         ({"engine": 3}, "engine must be one of auto, simt, native, got 3"),
         ({"order": "sideways"}, "order must be one of highest, lowest, random, got 'sideways'"),
         ({"threads": 0}, "threads must be an integer from 1 to .*, got 0"),
+        ({"threads": 100_000}, "threads must be an integer from 1 to 1024, got 100000"),
         ({"threads": 2**32 + 1}, "threads must be an integer from 1 to .*, got 4294967297"),
         ({"threads": 1.5}, "threads must be an integer from 1 to .*, got 1.5"),
         ({"max_threads": -1}, "max_threads must be an integer from 1 to .*, got -1"),
