@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <fstream>
 
-static std::string errors(const std::string &source) {
+static std::string errors(const std::string &source, int wanted = MSL_FAILURE_SOURCE) {
     std::string message;
     int kind = 0;
     const Request request(source);
     CHECK(!request.compile(&message, &kind));
-    CHECK(kind == MSL_FAILURE_SOURCE);
+    CHECK(kind == wanted);
     for (const char *internal : {"__msl", "_Float16", "metal_stdlib", MSL_HEADERS, "<kernels>",
                                  "thread_local", "[...]", "generated."}) {
         if (contains(message, internal)) check_text(message, internal, __FILE__, __LINE__);
@@ -145,6 +145,47 @@ static void kernels_that_cannot_be_called() {
                "            ^\n");
 }
 
+static void pointers_between_address_spaces() {
+    CHECK_TEXT(
+        errors_in("threadgroup float s[4];\n    device float *p = s;"),
+        "program_source:5:23: error: 's' points to the address space 'threadgroup': it cannot "
+        "become a pointer to 'device'\n"
+        "    device float *p = s;\n"
+        "                      ^\n");
+    CHECK(contains(errors_in("threadgroup float4 *p = x + 1;"), "'x' points to the address space"));
+    CHECK(contains(errors_in("threadgroup float4 *p; p = x;"), "a pointer to 'threadgroup'"));
+    CHECK(contains(errors_in("threadgroup uint *p = (threadgroup uint *)x;"), "to 'threadgroup'"));
+    const Request fine("void g(device float *p, int n) {\n"
+                       "    { threadgroup float q[2]; threadgroup float *s = q; s[0] = 1; }\n"
+                       "    { device float *q = p + n; device float *s = q; *s = p[1]; }\n"
+                       "    float v = p[0]; thread float *own = &v; own[0] = v;\n}\n");
+    msl_library *library = fine.compile();
+    CHECK(library);
+    msl_library_release(library);
+}
+
+static void what_this_device_does_not_have() {
+    CHECK_TEXT(
+        errors("kernel void f(texture2d<float> t [[texture(0)]]) {}", MSL_FAILURE_UNSUPPORTED),
+        "program_source:1:15: error: 'texture2d': this device does not support textures\n"
+        "kernel void f(texture2d<float> t [[texture(0)]]) {}\n"
+        "              ^\n");
+    const std::pair<const char *, const char *> others[] = {
+        {"constexpr sampler s(1);", "samplers"},
+        {"vertex float4 v() { return 0; }", "render stages"},
+        {"[[fragment]] float4 v() { return 0; }", "render stages"},
+        {"struct A { int x [[id(0)]]; };", "argument buffers"},
+        {"void f(instance_acceleration_structure a) {}", "ray tracing"},
+        {"[[visible]] int f() { return 1; }", "function tables"}};
+    for (const auto &[text, what] : others)
+        CHECK(contains(errors(text, MSL_FAILURE_UNSUPPORTED), what));
+    const Request fine(
+        "struct A { int sampler, vertex, object; }; int f(A a) { return a.sampler; }");
+    msl_library *library = fine.compile();
+    CHECK(library);
+    msl_library_release(library);
+}
+
 static void text_of_any_kind() {
     for (const std::string &source :
          {std::string("}}} kernel ((( [[ threadgroup"), std::string("kernel void f() {"),
@@ -168,5 +209,7 @@ int main() {
     names_of_the_users();
     notes_of_the_users();
     kernels_that_cannot_be_called();
+    pointers_between_address_spaces();
+    what_this_device_does_not_have();
     text_of_any_kind();
 }
