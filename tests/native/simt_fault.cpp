@@ -17,6 +17,11 @@
 #define AS_WRITTEN __attribute__((noinline, optimize("O0"), no_sanitize("address", "undefined")))
 #endif
 
+// A request that cannot be met is part of the test.
+extern "C" const char *__asan_default_options() {
+    return "allocator_may_return_null=1";
+}
+
 namespace {
 
 constexpr uint32_t SIZE = 64, GROUPS = 3, CULPRIT = 130;  // thread 2 of threadgroup 2
@@ -101,6 +106,26 @@ void faults_of_kernels_end_the_launch(TestPool &pool) {
     expect(pool, divide_by_zero, "divided an integer by zero");
     expect(pool, use_no_address, "used an address that is misaligned or that no process has");
 #endif
+}
+
+void break_a_rule(const msl_thread *thread) {
+    simt_runtime.barrier(site(1));
+    if (culprit(thread)) simt_runtime.misuse(site(9, 4), "did what it must not");
+}
+
+void want_too_much(const msl_thread *thread) {
+    if (culprit(thread)) simt_runtime.scratch(~size_t{0} - 4096);
+}
+
+void what_the_headers_find_ends_the_launch(TestPool &pool) {
+    const simt_fault rule = pool.fault_of(Launch(break_a_rule, GROUPS * SIZE, SIZE, {}, "wild"));
+    CHECK_EQUAL(rule.kind, SIMT_FAULT_MISUSE);
+    CHECK(says(rule, "kernel 'wild': threadgroup (2, 0, 0), thread (2, 0, 0) at line 9: did what "
+                     "it must not"));
+    check_usable(pool);
+    const simt_fault memory = pool.fault_of(Launch(want_too_much, GROUPS * SIZE, SIZE, {}));
+    CHECK_EQUAL(memory.kind, SIMT_FAULT_OUT_OF_MEMORY);
+    check_usable(pool);
 }
 
 void a_long_name_is_clipped(TestPool &pool) {
@@ -207,6 +232,7 @@ int main() {
     for (uint32_t threads : {1, 3}) {
         TestPool pool(threads);
         faults_of_kernels_end_the_launch(pool);
+        what_the_headers_find_ends_the_launch(pool);
         a_long_name_is_clipped(pool);
         the_thread_keeps_its_own_signal_stack(pool);
     }

@@ -81,6 +81,29 @@ void threadgroups_side_by_side_do_not_share() {
         CHECK_EQUAL(count, 0);
 }
 
+// Each asks for another amount, and keeps it until it waits.
+void borrow(const msl_thread *thread) {
+    for (uint32_t round = 0; round < 3; round++) {
+        const size_t bytes = 1 + (thread->index * 977 + round) % 5000;
+        auto *memory = static_cast<unsigned char *>(simt_runtime.scratch(bytes));
+        const auto own = static_cast<unsigned char>(thread->thread_in_grid[0]);
+        memset(memory, own, bytes);
+        uint32_t kept = reinterpret_cast<uintptr_t>(memory) % MSL_SCRATCH_ALIGNMENT == 0;
+        for (size_t i = 0; i < bytes; i++)
+            kept &= memory[i] == own;
+        buffer<uint32_t>(thread, 0)[thread->thread_in_grid[0]] += kept;
+        simt_runtime.barrier(site(1));
+    }
+}
+
+void scratch_memory_is_the_running_threads() {
+    TestPool pool(3);
+    std::vector<uint32_t> kept(30 * 96);
+    pool.run(Launch(borrow, 30 * 96, 96, {kept.data()}));
+    for (uint32_t count : kept)
+        CHECK_EQUAL(count, 3);
+}
+
 constexpr size_t PRIVATE_BYTES = 60 * 1024;
 
 __attribute__((noinline)) void fill(volatile unsigned char *bytes, unsigned char value) {
@@ -116,4 +139,5 @@ int main() {
     memory_is_poisoned_before_each_threadgroup(3);
     threadgroups_side_by_side_do_not_share();
     every_thread_has_sixty_kilobytes_of_its_own();
+    scratch_memory_is_the_running_threads();
 }
