@@ -91,6 +91,21 @@ def test_load_and_store_leave_out_what_a_tensor_does_not_have(device, place):
         assert np.array_equal(np.asarray(target), expected)
 
 
+@pytest.mark.parametrize("place", [PLACES[0], PLACES[3], PLACES[4]], ids=str)
+def test_what_the_inputs_do_not_have_counts_as_zero(device, place):
+    _, _, rows, columns = place
+    pipeline = pipeline_of(device, "edges", place, EDGES=1)
+    rng = np.random.default_rng(21)
+    left, right = (
+        rng.integers(1, 9, shape).astype(np.float32) for shape in [(rows, 16), (16, columns)]
+    )
+    result = upload(device, np.full((rows, columns), np.nan, np.float32))
+    run(device, pipeline, place, upload(device, left), upload(device, right), result)
+    expected = np.zeros((rows, columns), np.float32)
+    expected[:-3, :-7] = left[3:, 5:] @ right[5:, 7:]
+    assert np.array_equal(np.asarray(result), expected)
+
+
 @pytest.mark.parametrize("place", IN_SIMDGROUPS, ids=str)
 def test_reductions(device, place):
     _, _, rows, columns = place

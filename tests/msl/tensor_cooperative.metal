@@ -53,6 +53,22 @@ kernel void doubled(device half *from [[buffer(0)]], device float *to [[buffer(1
     values.store(tensor(to, shape, array<int, 2>{1, view.stride}));
 }
 
+#ifdef EDGES
+// A product of whole matrices, then one of what is left of them at a corner.
+kernel void edges(device float *left [[buffer(0)]], device float *right [[buffer(1)]],
+                  device float *result [[buffer(2)]]) {
+    Product product;
+    auto a = tensor(left, extents<int, 16, ROWS>());
+    auto b = tensor(right, extents<int, COLUMNS, 16>());
+    auto values = result_of<float>(product);
+    product.run(a, b, values);
+    auto lower = a.slice(5, 3);
+    auto later = b.slice(7, 5);
+    product.run(lower, later, values);
+    values.store(tensor(result, extents<int, COLUMNS, ROWS>()));
+}
+#endif
+
 #ifdef REDUCTIONS
 // The sums and extremes of rows and columns, and each element less its row's maximum plus its
 // column's sum.
