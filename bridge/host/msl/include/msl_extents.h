@@ -7,6 +7,9 @@ template <class I, I... V> struct sequence {};
 
 template <class I, class S> struct all_dynamic;
 
+// As a parameter's type: other parameters say what T is.
+template <class T> using undeduced = metal::enable_if_t<true, T>;
+
 }  // namespace __msl
 
 namespace metal {

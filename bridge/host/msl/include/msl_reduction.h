@@ -85,21 +85,17 @@ namespace mpp::tensor_ops {
 
 // The identity is that of sums unless another is given, whatever the operation.
 template <class Source, class Destination, class T = typename Source::element_type>
-MSL_CONVERGENT void
-reduce_rows(Source &source, Destination &destination,
-            reduction_operation op = reduction_operation::sum,
-            metal::enable_if_t<true, T> identity = reduction_operation_identity<T>::sum_identity,
-            MSL_SITE) {
+MSL_CONVERGENT void reduce_rows(
+    Source &source, Destination &destination, reduction_operation op = reduction_operation::sum,
+    __msl::undeduced<T> identity = reduction_operation_identity<T>::sum_identity, MSL_SITE) {
     __msl::check_reduction<1, Source, Destination>();
     __msl::matrix_reduction<Source, Destination> mine = {&source, &destination, op, identity};
     metal::execution_simdgroup::__act(&mine, &mine.template act<1>, site);
 }
 template <class Source, class Destination, class T = typename Source::element_type>
-MSL_CONVERGENT void
-reduce_columns(Source &source, Destination &destination,
-               reduction_operation op = reduction_operation::sum,
-               metal::enable_if_t<true, T> identity = reduction_operation_identity<T>::sum_identity,
-               MSL_SITE) {
+MSL_CONVERGENT void reduce_columns(
+    Source &source, Destination &destination, reduction_operation op = reduction_operation::sum,
+    __msl::undeduced<T> identity = reduction_operation_identity<T>::sum_identity, MSL_SITE) {
     __msl::check_reduction<0, Source, Destination>();
     __msl::matrix_reduction<Source, Destination> mine = {&source, &destination, op, identity};
     metal::execution_simdgroup::__act(&mine, &mine.template act<0>, site);

@@ -16,11 +16,13 @@ template <class T, class Extents, class Tag = tensor_handle> class tensor {
 
     static constexpr size_t get_rank() { return Extents::rank(); }
 
-    // Packed, without a gap between neighbours.
-    constexpr tensor(T *data, const Extents &shape) : tensor(data, shape, packed(shape)) {}
+    // Packed, without a gap between neighbours. The guides below say which type tensor(...) makes.
+    constexpr tensor(T *data, const __msl::undeduced<Extents> &shape)
+        : tensor(data, shape, packed(shape)) {}
     // Strides in elements, of the innermost dimension first.
     template <class S>
-    constexpr tensor(T *data, const Extents &shape, const array<S, Extents::rank()> &strides)
+    constexpr tensor(T *data, const __msl::undeduced<Extents> &shape,
+                     const array<S, Extents::rank()> &strides)
         : data(data), shape(shape) {
         static_assert(is_same_v<Tag, tensor_inline>,
                       "only a tensor_inline is made over a pointer: say tensor(pointer, extents)");
