@@ -103,3 +103,10 @@ kernel void wide_indices(CHECKED, device uchar *data [[buffer(1)]]) {
     const uint64_t far = (1ul << 33) + 5;
     CHECK(size_t(&data[far] - data) == far);
 }
+
+kernel void bfloats_with_other_numbers(CHECKED) {
+    const bfloat a = bfloat(3.0f), b = 2;
+    CHECK(a > b && !(a == b) && a != 2 && 3u >= b && b < 2.5f && a <= 3.0f);
+    CHECK(is_same_v<decltype(a * 2u), bfloat> && is_same_v<decltype(1 + a), bfloat>);
+    CHECK(is_same_v<decltype(a * 2.0f), float> && 2 * a - 1 == 5 && a / b == 1.5f);
+}

@@ -21,10 +21,30 @@ class bfloat {
     constexpr operator float() const { return __builtin_bit_cast(float, uint(bits) << 16); }
     constexpr explicit operator half() const { return half(float(*this)); }
 
-    friend constexpr bfloat operator+(bfloat a, bfloat b) { return bfloat(float(a) + float(b)); }
-    friend constexpr bfloat operator-(bfloat a, bfloat b) { return bfloat(float(a) - float(b)); }
-    friend constexpr bfloat operator*(bfloat a, bfloat b) { return bfloat(float(a) * float(b)); }
-    friend constexpr bfloat operator/(bfloat a, bfloat b) { return bfloat(float(a) / float(b)); }
+    // With an integer it stays bfloat; with a float, its conversion to float does.
+#define MSL_BFLOAT(RESULT, OP)                                                                     \
+    friend constexpr RESULT operator OP(bfloat a, bfloat b) {                                      \
+        return RESULT(float(a) OP float(b));                                                       \
+    }                                                                                              \
+    template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>>                        \
+    friend constexpr RESULT operator OP(bfloat a, T b) {                                           \
+        return a OP bfloat(b);                                                                     \
+    }                                                                                              \
+    template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>>                        \
+    friend constexpr RESULT operator OP(T a, bfloat b) {                                           \
+        return bfloat(a) OP b;                                                                     \
+    }
+    MSL_BFLOAT(bfloat, +)
+    MSL_BFLOAT(bfloat, -)
+    MSL_BFLOAT(bfloat, *)
+    MSL_BFLOAT(bfloat, /)
+    MSL_BFLOAT(bool, ==)
+    MSL_BFLOAT(bool, !=)
+    MSL_BFLOAT(bool, <)
+    MSL_BFLOAT(bool, >)
+    MSL_BFLOAT(bool, <=)
+    MSL_BFLOAT(bool, >=)
+#undef MSL_BFLOAT
     friend constexpr bfloat operator-(bfloat a) { return bfloat(-float(a)); }
     constexpr bfloat &operator+=(float b) { return *this = bfloat(float(*this) + b); }
     constexpr bfloat &operator-=(float b) { return *this = bfloat(float(*this) - b); }
