@@ -131,7 +131,7 @@ int main() {
                 check_products(pool, &library, types, level);
             } catch (const msl::Failure &failure) {
                 std::fprintf(stderr, "%s: %s\n", level.c_str(), failure.message.c_str());
-                return 1;
+                std::exit(1);
             }
         }
     }
