@@ -36,6 +36,18 @@ def test_error_gives_the_users_line_and_column(registry):
     assert "program_source:5:12: error: use of undeclared identifier 'nothing'" in message
 
 
+def test_what_the_host_device_lacks_is_named(host, registry):
+    registry.register_source("draw", "kernel void draw(texture2d<float> t [[texture(0)]]) {}")
+    with pytest.raises(fm.errors.UnsupportedFeature, match="does not support textures"):
+        registry.get_pipeline("draw")
+
+
+def test_pointer_to_another_address_space(host, registry):
+    source = "kernel void k(device int *x) {\n    threadgroup int *y = x;\n}\n"
+    message = compilation_error(registry, "k", source)
+    assert "program_source:2:26: error: 'x' points to the address space 'device'" in message
+
+
 def test_missing_header_is_a_fatal_error(registry):
     message = compilation_error(registry, "add", HEADER + '#include "nowhere.h"\n' + ADD)
     assert "program_source:3:10: fatal error: 'nowhere.h' file not found" in message
