@@ -69,7 +69,7 @@ def _outliers(random: np.random.Generator, shape: DecodeShape) -> _Arrays:
     q, k, v = _normal(random, shape)
     for array in (k, v):
         array[random.random(array.shape) < 0.01] = 60000
-    return q * 2.0**-10, k, v
+    return q * 2.0**-8, k, v
 
 
 def _cancelling(random: np.random.Generator, shape: DecodeShape) -> _Arrays:

@@ -1,4 +1,4 @@
-"""Attention in float64 on exactly the stored values, and how far fp32 arithmetic may be from it.
+"""Attention in float64 on exactly the stored values, and how far the kernels may be from it.
 
 `flashmetal verify` and the tests judge every kernel by this one definition of correct.
 """
@@ -7,25 +7,51 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 __all__ = [
-    "NMSE_LIMIT",
-    "ROW_NMSE_LIMIT",
+    "DECODE_LIMITS",
+    "FEW_ROWS",
+    "FEW_ROWS_LIMITS",
+    "PREFILL_LIMITS",
     "Accuracy",
+    "Limits",
     "Reference",
     "compare",
     "decode_reference",
     "default_scale",
+    "prefill_reference",
 ]
 
-# Of a correct fp32 kernel on unit-normal inputs; the smallest precision bug known, rounding q or
-# the output to f16, costs 4e-8.
-NMSE_LIMIT = 1e-10
-ROW_NMSE_LIMIT = 4e-10
+
+class Limits(NamedTuple):
+    """Largest mean errors of a correct kernel on unit-normal inputs: Σ Δ² / Σ reference².
+
+    Parameters
+    ----------
+    nmse
+        Over all elements.
+    row_nmse
+        Of the worst head of a row.
+    """
+
+    nmse: float
+    row_nmse: float
+
+
+# All in fp32; the smallest precision bug known, rounding q or the output to f16, costs 4e-8.
+DECODE_LIMITS = Limits(1e-10, 4e-10)
+# Rounding q and the weights to f16 costs 4e-8 each; a lost or a leaked key costs far more.
+PREFILL_LIMITS = Limits(2e-7, 1e-6)
+# Of a few rows the mean varies more.
+FEW_ROWS = 8
+FEW_ROWS_LIMITS = Limits(4e-7, 1e-6)
 
 _UNIT_ROUNDOFF = 2.0**-24
+_F16_ROUNDOFF = 2.0**-11
+_SMALLEST_F16_WEIGHT = 2.0**-25  # smaller ones round to 0
 _SMALLEST_NORMAL = 2.0**-126
 
 
@@ -36,13 +62,16 @@ class Reference:
     Parameters
     ----------
     output
-        f64 ``[n_heads, head_dim]``.
+        f64 ``[n_heads, head_dim]`` or ``[rows, n_heads, head_dim]``.
     bound
         Largest permitted |Δ| of each element, same shape.
+    limits
+        Largest permitted mean errors on unit-normal inputs.
     """
 
     output: np.ndarray
     bound: np.ndarray
+    limits: Limits = DECODE_LIMITS
 
 
 @dataclass(frozen=True)
@@ -54,14 +83,17 @@ class Accuracy:
     nmse
         Σ Δ² / Σ reference² over all elements.
     row_nmse
-        The same of the worst head.
+        The same of the worst head of a row.
     ratio
         Largest |Δ| / bound: at most 1 for a correct kernel, whatever the input.
+    limits
+        What the mean errors may be on unit-normal inputs.
     """
 
     nmse: float
     row_nmse: float
     ratio: float
+    limits: Limits = DECODE_LIMITS
 
     @property
     def within_bound(self) -> bool:
@@ -71,7 +103,7 @@ class Accuracy:
     @property
     def within_nmse_limits(self) -> bool:
         """Whether the mean errors are what unit-normal inputs permit."""
-        return self.nmse <= NMSE_LIMIT and self.row_nmse <= ROW_NMSE_LIMIT
+        return self.nmse <= self.limits.nmse and self.row_nmse <= self.limits.row_nmse
 
 
 def default_scale(head_dim: int) -> float:
@@ -100,29 +132,107 @@ def decode_reference(
         softmax weights p and S1 the largest ``scale·Σ|q·k|`` of the head: S1 stands for the error
         of the scores, √N for that of the sums, 64 for the exponential's.
     """
-    head_dim = q.shape[1]
-    seq_len, n_kv_heads, _ = k.shape
+    seq_len = len(k)
     if seq_len == 0:
         return Reference(np.zeros(q.shape), np.full(q.shape, _SMALLEST_NORMAL))
+    problem = _Problem.of(q[None], k, v, np.zeros((1, seq_len)), scale)
+    weights = problem.weights()
+    bound = problem.fp32_bound(weights)
+    return Reference(*(problem.ungroup(x)[0] for x in (weights @ problem.values, bound)))
 
-    factor = default_scale(head_dim) if scale is None else float(scale)
-    # One matrix product per kv head serves all query heads of its group.
-    grouped_q = q.astype(np.float64).reshape(n_kv_heads, -1, head_dim)
-    keys = k.astype(np.float64).transpose(1, 2, 0)
-    values = v.astype(np.float64).transpose(1, 0, 2)
 
-    scores = factor * (grouped_q @ keys)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
+def prefill_reference(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, scale: float | None = None
+) -> Reference:
+    """Return attention of many query rows, computed in float64.
 
-    largest_score = abs(factor) * (abs(grouped_q) @ abs(keys)).max(axis=-1, keepdims=True)
-    steps = 8 * largest_score + 8 * np.sqrt(seq_len) + 64
-    bound = _UNIT_ROUNDOFF * steps * (weights @ abs(values)) + _SMALLEST_NORMAL
-    return Reference((weights @ values).reshape(q.shape), bound.reshape(q.shape))
+    Parameters
+    ----------
+    q
+        ``[rows, n_heads, head_dim]``. Head h reads kv head ``h // (n_heads / n_kv_heads)``.
+    k, v
+        ``[n, n_kv_heads, head_dim]``, n from 1 on, as stored.
+    mask
+        ``[rows, n]``, added to the scores of every head; −inf hides a key.
+    scale
+        Of the scores; `default_scale` unless given.
+
+    Returns
+    -------
+    Reference
+        Zeros where a row sees no key. The bound of an element is that of `decode_reference`, with
+        the mask's finite cells counted as parts of the scores, and what rounding q and the weights
+        to f16 adds: ``2h·(1 + S2)·Σp|v| + N·2⁻²⁵·max|v|`` with h = 2⁻¹¹, N visible keys and S2 the
+        largest ``scale·√Σq²k²`` of them.
+    """
+    problem = _Problem.of(q, k, v, mask, scale)
+    weights = problem.weights()
+    bound = problem.fp32_bound(weights) + problem.f16_bound(weights)
+    limits = FEW_ROWS_LIMITS if len(q) < FEW_ROWS else PREFILL_LIMITS
+    return Reference(*map(problem.ungroup, (weights @ problem.values, bound)), limits)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Arrays in float64, the query rows of a group side by side: one product serves them all."""
+
+    queries: np.ndarray  # [n_kv_heads, group · rows, head_dim]
+    keys: np.ndarray  # [n_kv_heads, head_dim, n]
+    values: np.ndarray  # [n_kv_heads, n, head_dim]
+    mask: np.ndarray  # [group · rows, n]
+    factor: float
+    shape: tuple[int, int, int]  # of q
+
+    @classmethod
+    def of(
+        cls, q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, scale: float | None
+    ) -> _Problem:
+        _, n_heads, head_dim = q.shape
+        n_kv_heads = k.shape[1]
+        return cls(
+            q.astype(np.float64).transpose(1, 0, 2).reshape(n_kv_heads, -1, head_dim),
+            k.astype(np.float64).transpose(1, 2, 0),
+            v.astype(np.float64).transpose(1, 0, 2),
+            np.tile(mask.astype(np.float64), (n_heads // n_kv_heads, 1)),
+            default_scale(head_dim) if scale is None else float(scale),
+            q.shape,
+        )
+
+    def ungroup(self, grouped: np.ndarray) -> np.ndarray:
+        rows, n_heads, head_dim = self.shape
+        return grouped.reshape(n_heads, rows, head_dim).transpose(1, 0, 2)
+
+    @property
+    def visible(self) -> np.ndarray:
+        return self.mask != -np.inf
+
+    def weights(self) -> np.ndarray:
+        scores = self.factor * (self.queries @ self.keys) + self.mask
+        peak = scores.max(axis=-1, keepdims=True)
+        weights = np.exp(scores - np.where(peak == -np.inf, 0, peak))
+        total = weights.sum(axis=-1, keepdims=True)
+        return weights / np.where(total == 0, 1, total)
+
+    def largest(self, scores: np.ndarray) -> np.ndarray:
+        return np.where(self.visible, scores, 0).max(axis=-1, keepdims=True)
+
+    def fp32_bound(self, weights: np.ndarray) -> np.ndarray:
+        finite_mask = np.where(self.visible, abs(self.mask), 0)
+        parts = abs(self.factor) * (abs(self.queries) @ abs(self.keys)) + finite_mask
+        keys = self.visible.sum(axis=-1, keepdims=True)
+        steps = 8 * self.largest(parts) + 8 * np.sqrt(keys) + 64
+        return _UNIT_ROUNDOFF * steps * (weights @ abs(self.values)) + _SMALLEST_NORMAL
+
+    def f16_bound(self, weights: np.ndarray) -> np.ndarray:
+        spread = abs(self.factor) * np.sqrt(np.square(self.queries) @ np.square(self.keys))
+        rounding = 2 * _F16_ROUNDOFF * (1 + self.largest(spread)) * (weights @ abs(self.values))
+        keys = self.visible.sum(axis=-1, keepdims=True)
+        lost = keys * _SMALLEST_F16_WEIGHT * abs(self.values).max(axis=1, keepdims=True)
+        return rounding + lost
 
 
 def compare(actual: np.ndarray, reference: Reference) -> Accuracy:
-    """Measure a kernel's output, f32 ``[n_heads, head_dim]``, against its reference."""
+    """Measure a kernel's output, f32 of the reference's shape, against its reference."""
     expected = reference.output
     if actual.shape != expected.shape:
         raise ValueError(f"the output has shape {actual.shape}, its reference {expected.shape}")
@@ -130,9 +240,14 @@ def compare(actual: np.ndarray, reference: Reference) -> Accuracy:
     ratio = np.divide(error, reference.bound, out=np.zeros_like(error), where=error > 0)
     return Accuracy(
         nmse=_relative_square(error.ravel(), expected.ravel()),
-        row_nmse=max(map(_relative_square, error, expected)),
+        row_nmse=max(map(_relative_square, _heads(error), _heads(expected))),
         ratio=float(np.where(np.isnan(ratio), np.inf, ratio).max()),
+        limits=reference.limits,
     )
+
+
+def _heads(array: np.ndarray) -> np.ndarray:
+    return array.reshape(-1, array.shape[-1])
 
 
 def _absolute_error(actual: np.ndarray, expected: np.ndarray) -> np.ndarray:

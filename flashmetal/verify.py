@@ -17,7 +17,7 @@ from ._registry import KernelRegistry
 from .errors import UnsupportedFeature
 from .ops.flash_attention import FlashAttentionParams, encode_attention, register
 from .problems import KINDS, DecodeProblem, DecodeShape, make_problem
-from .reference import NMSE_LIMIT, ROW_NMSE_LIMIT, Accuracy, compare, decode_reference
+from .reference import DECODE_LIMITS, Accuracy, compare, decode_reference
 
 __all__ = ["Case", "EngineReport", "as_text", "decode_cases", "engines_of", "verify"]
 
@@ -226,7 +226,7 @@ class _ProgressBar:
 def as_text(reports: Sequence[EngineReport]) -> str:
     """Return a table of the reports, and the failures under it."""
     header = ("engine", "cases", "worst NMSE", "worst row", "|Δ|/bound", "failures", "seconds")
-    limits = ("limit", "", f"{NMSE_LIMIT:.1e}", f"{ROW_NMSE_LIMIT:.1e}", "1", "0", "")
+    limits = ("limit", "", f"{DECODE_LIMITS.nmse:.1e}", f"{DECODE_LIMITS.row_nmse:.1e}", "1", "0", "")
     rows = [
         (
             report.engine,
