@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import platform
 import threading
+from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._device import Device
+from ._mask import F16_MAX, Mask
 from ._params import FlashAttentionParams
 from ._pool import BufferPool
+from ._prefill import PrefillBuffers
 from ._registry import KernelRegistry
 from .dtype import numpy_dtype
 from .errors import InvalidArgument, UnsupportedDtype, UnsupportedFeature
-from .ops.flash_attention import MAX_HEAD_DIM, encode_attention, register, supports_head_dim
+from .ops import flash_attention, flash_attn_prefill_blk, flash_attn_prefill_tensor
 
 __all__ = ["attention"]
 
 OP = "attention"
-SERVED = (
-    "this version has one query row without a mask, at a head_dim that is a multiple of 4 up to "
-    f"{MAX_HEAD_DIM}"
+DECODE_SERVES = (
+    "one query row without a mask, at a head_dim that is a multiple of 4 up to "
+    f"{flash_attention.MAX_HEAD_DIM}"
+)
+PREFILL_SERVES = "any rows and masks, at head_dim " + " and ".join(
+    map(str, flash_attn_prefill_tensor.HEAD_DIMS)
 )
 
 
@@ -32,57 +39,69 @@ def attention(
     causal: bool = False,
     scale: float | None = None,
     device: Device | None = None,
+    window: SupportsIndex | None = None,
 ) -> NDArray[np.float32]:
-    """Compute softmax(scale · q·kᵀ)·v on the device.
+    """Compute softmax(scale · q·kᵀ + mask)·v on the device.
 
     The arrays may have any layout: they are copied into buffers that are kept for the next call.
 
     Parameters
     ----------
     q
-        float32 ``[n_heads, head_dim]``, or ``[1, n_heads, head_dim]``.
+        float32 ``[rows, n_heads, head_dim]``, or ``[n_heads, head_dim]`` of one row. At head_dim
+        256 and 512, where the kernel rounds scale·q to half, |scale·q| is 65504 at most.
     k, v
-        float16 ``[n, n_kv_heads, head_dim]``; n_kv_heads divides n_heads. n may be 0.
+        float16 ``[n, n_kv_heads, head_dim]``; n_kv_heads divides n_heads. n may be 0. Values should
+        be finite: a hidden key has weight 0, but 0·NaN is NaN.
     mask
-        None: this version takes no mask.
+        ``[rows, n]`` or what broadcasts to it, shared by all heads. bool: true where a row sees a
+        key. float16, float32 or float64: added to the scores in float16; values below −65504 become
+        −inf, which hides a key.
     causal
-        Lets the last query row see all keys and each earlier one a key less: of one row, all.
+        Lets the last query row see all keys and each earlier one a key less.
     scale
         Factor of q·k; 1/√head_dim when None.
     device
         Where to compute; the process's default device when None.
+    window
+        With `causal`, the most keys that a row sees, counted back from its own; all when None.
 
     Returns
     -------
     numpy.ndarray
-        float32, shaped as `q`. Zeros when there is no key.
+        float32, shaped as `q`. Zeros where a row sees no key.
 
     Raises
     ------
     UnsupportedDtype
         When an array has another dtype; the text names the conversion.
     InvalidArgument
-        When the shapes do not fit together.
+        When the shapes do not fit together, or a value does not fit the kernel's types.
     UnsupportedFeature
-        When no kernel of this version serves the call: several rows, a mask, another head_dim.
+        When no kernel serves the call: several rows or a mask at a small head_dim, another
+        head_dim, or a device without Metal's tensor API at head_dim 256 and 512.
     """
     q_array = _as_array("q", q, "f32")
     k_array = _as_array("k", k, "f16")
     v_array = _as_array("v", v, "f16")
     _check_shapes(q_array, k_array, v_array)
-    _check_served(q_array, mask)
-    seq_len, n_kv_heads, head_dim = k_array.shape
-    token = q_array.reshape(-1, head_dim)
-    params = FlashAttentionParams(
-        n_heads=len(token),
-        n_kv_heads=n_kv_heads,
-        head_dim=head_dim,
-        seq_len=seq_len,
-        scale=scale,
-    )
-    if seq_len == 0:
+    head_dim = q_array.shape[-1]
+    queries = q_array.reshape(-1, *q_array.shape[-2:])
+    cells = Mask(OP, mask, causal, window, len(queries), len(k_array))
+    factor = FlashAttentionParams(1, 1, head_dim, 0, scale).scale
+    is_prefill = head_dim in flash_attn_prefill_tensor.HEAD_DIMS
+    if is_prefill:
+        _check_range(queries, factor)
+    else:
+        _check_decode_serves(queries, cells)
+    if 0 in (len(queries), len(k_array)):
         return np.zeros(q_array.shape, np.float32)
-    out = _context(device).run(token, k_array, v_array, params)
+    keys, values = k_array[cells.first_key :], v_array[cells.first_key :]
+    context = _context(device)
+    if is_prefill:
+        out = context.prefill(queries, keys, values, factor, cells)
+    else:
+        out = context.decode(queries[0], keys, values, factor)
     return out.reshape(q_array.shape)
 
 
@@ -121,13 +140,27 @@ def _check_shapes(q: NDArray, k: NDArray, v: NDArray) -> None:
         )
 
 
-def _check_served(q: NDArray, mask: ArrayLike | None) -> None:
-    if q.ndim == 3 and q.shape[0] != 1:
-        raise UnsupportedFeature(f"{OP}: {q.shape[0]} query rows: {SERVED}")
-    if mask is not None:
-        raise UnsupportedFeature(f"{OP}: a mask: {SERVED}")
-    if not supports_head_dim(q.shape[-1]):
-        raise UnsupportedFeature(f"{OP}: head_dim {q.shape[-1]}: {SERVED}")
+def _check_decode_serves(q: NDArray, mask: Mask) -> None:
+    rows, _, head_dim = q.shape
+    if not flash_attention.supports_head_dim(head_dim):
+        asked = f"head_dim {head_dim}"
+    elif rows > 1:
+        asked = f"{rows} query rows at head_dim {head_dim}"
+    elif mask.has_cells:
+        asked = f"a mask at head_dim {head_dim}"
+    else:
+        return
+    raise UnsupportedFeature(f"{OP}: {asked}: this version has {PREFILL_SERVES}; {DECODE_SERVES}")
+
+
+def _check_range(q: NDArray, scale: float) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = abs(q * np.float32(scale))
+    if (scaled > F16_MAX).any():
+        raise InvalidArgument(
+            f"{OP}: |scale·q| reaches {np.nanmax(scaled):.9g}; at head_dim {q.shape[-1]} the "
+            f"kernel keeps it in half, up to {F16_MAX:g}: pass a smaller scale or smaller queries"
+        )
 
 
 class _Context:
@@ -137,21 +170,50 @@ class _Context:
         self._device = device
         self._pool = BufferPool(device)
         self._registry = KernelRegistry(device)
-        register(self._registry)
+        for operation in (flash_attention, flash_attn_prefill_blk, flash_attn_prefill_tensor):
+            operation.register(self._registry)
 
-    def run(
-        self, q: NDArray, k: NDArray, v: NDArray, params: FlashAttentionParams
-    ) -> NDArray[np.float32]:
-        """Copy in, compute, copy out."""
+    def decode(self, q: NDArray, k: NDArray, v: NDArray, scale: float) -> NDArray[np.float32]:
+        """Attend with one row: ``[n_heads, head_dim]``."""
+        seq_len, n_kv_heads, head_dim = k.shape
+        params = FlashAttentionParams(
+            n_heads=len(q), n_kv_heads=n_kv_heads, head_dim=head_dim, seq_len=seq_len, scale=scale
+        )
         with self._pool.lend() as take:
             inputs = take(q.shape, "f32"), take(k.shape, "f16"), take(v.shape, "f16")
             for buffer, array in zip(inputs, (q, k, v), strict=True):
                 np.asarray(buffer)[...] = array
             out = take(q.shape, "f32")
             encoder = self._device.encoder(OP)
-            encode_attention(encoder, self._registry, *inputs, out, params)
+            flash_attention.encode_attention(encoder, self._registry, *inputs, out, params)
             encoder.commit_and_wait()
             return np.array(out)
+
+    def prefill(
+        self, q: NDArray, k: NDArray, v: NDArray, scale: float, mask: Mask
+    ) -> NDArray[np.float32]:
+        """Attend with any number of rows: ``[rows, n_heads, head_dim]``."""
+        self._check_tensor_api(q.shape[-1])
+        with self._pool.lend() as take:
+            buffers = PrefillBuffers.fill(take, q, k, v, mask.fill)
+            encoder = self._device.encoder(OP)
+            buffers.encode(encoder, self._registry, scale)
+            encoder.commit_and_wait()
+            return np.array(buffers.out)
+
+    def _check_tensor_api(self, head_dim: int) -> None:
+        device = self._device
+        if flash_attn_prefill_tensor.flash_attn_prefill_tensor_available(
+            self._registry, device, head_dim
+        ):
+            return
+        raise UnsupportedFeature(
+            f"{OP}: head_dim {head_dim} needs Metal's tensor API (<metal_tensor>, language version "
+            "4.0, macOS 26), which {} on {} lacks: it has language version {}.{}; alternatives: a "
+            "newer system, host Metal (the default on Linux), or {}".format(
+                device.name, platform.platform(terse=True), *device.language_version, DECODE_SERVES
+            )
+        )
 
 
 # By the device that was asked for, None for the default; they live as long as the process.

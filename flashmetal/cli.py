@@ -13,7 +13,8 @@ from .errors import FlashMetalError
 from .info import as_text as info_as_text
 from .info import gather
 from .verify import as_text as reports_as_text
-from .verify import decode_cases, engines_of, verify
+from .verify import engines_of, verify
+from .verify_cases import grid
 
 __all__ = ["main"]
 
@@ -81,7 +82,7 @@ def _run_info(options: argparse.Namespace) -> int:
 
 def _run_verify(options: argparse.Namespace) -> int:
     engines = engines_of(options.engine, options.threads)
-    reports = verify(engines, decode_cases(options.quick), progress=sys.stderr)
+    reports = verify(engines, grid(options.quick), progress=sys.stderr)
     passed = not any(report.failures for report in reports)
     if options.json:
         entries = [report.as_dict() for report in reports]

@@ -168,13 +168,25 @@ def test_shapes_that_do_not_fit_are_refused(q, k, v, text):
     assert str(caught.value).startswith(f"Invalid argument: attention: {text}")
 
 
+@pytest.mark.parametrize("window", [1, 7, 20, 100])
+def test_a_window_leaves_out_earlier_keys(window):
+    q, k, v = arrays_of(4, 2, 64, 20)
+    out = fm.attention(q, k, v, causal=True, window=window)
+    assert np.array_equal(out, fm.attention(q, k[-window:], v[-window:]))
+
+
+def test_no_rows_give_an_empty_array():
+    q, k, v = arrays_of(4, 2, 64, 20)
+    assert fm.attention(q[None][:0], k, v).shape == (0, 4, 64)
+
+
 @pytest.mark.parametrize(
     ("q", "k", "mask", "text"),
     [
-        ((2, 4, 64), (5, 2, 64), None, "2 query rows: this version has one query row"),
-        ((4, 256), (5, 2, 256), None, "head_dim 256: this version has one query row"),
-        ((4, 66), (5, 2, 66), None, "head_dim 66: this version has one query row"),
-        ((4, 64), (5, 2, 64), np.zeros((1, 5)), "a mask: this version has one query row"),
+        ((2, 4, 64), (5, 2, 64), None, "2 query rows at head_dim 64"),
+        ((4, 66), (5, 2, 66), None, "head_dim 66"),
+        ((2, 4, 130), (5, 2, 130), None, "head_dim 130"),
+        ((4, 64), (5, 2, 64), np.zeros((1, 5)), "a mask at head_dim 64"),
     ],
 )
 def test_what_no_kernel_serves_is_refused(q, k, mask, text):
@@ -182,8 +194,8 @@ def test_what_no_kernel_serves_is_refused(q, k, mask, text):
     with pytest.raises(fm.errors.UnsupportedFeature) as caught:
         fm.attention(q, k, k, mask=mask)
     assert str(caught.value) == (
-        f"Unsupported feature: attention: {text} without a mask, at a head_dim that is a multiple "
-        "of 4 up to 128"
+        f"Unsupported feature: attention: {text}: this version has any rows and masks, at head_dim "
+        "256 and 512; one query row without a mask, at a head_dim that is a multiple of 4 up to 128"
     )
 
 

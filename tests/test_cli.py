@@ -1,5 +1,6 @@
 """The `flashmetal` command: what it prints where, and its exit status."""
 
+import collections
 import json
 import os
 import platform
@@ -10,15 +11,19 @@ import numpy as np
 import pytest
 
 import flashmetal as fm
-from flashmetal import _host, cli, verify
+from flashmetal import _host, cli, reference, verify_cases
+from flashmetal.prefill_problems import PrefillShape
 from flashmetal.problems import DecodeShape
 
-SMALL_GRID = [verify.Case(DecodeShape(2, 1, 64, 33), "normal")]
+SMALL_GRID = [
+    verify_cases.DecodeCase(DecodeShape(2, 1, 64, 33), "normal"),
+    verify_cases.PrefillCase(PrefillShape(33, 2, 1, 256, 100), "normal", "causal"),
+]
 
 
 @pytest.fixture
 def small_grid(monkeypatch):
-    monkeypatch.setattr(cli, "decode_cases", lambda quick: SMALL_GRID)
+    monkeypatch.setattr(cli, "grid", lambda quick: SMALL_GRID)
 
 
 def test_info_shows_the_device_and_versions(capsys):
@@ -58,7 +63,8 @@ def test_verify_as_json_prints_one_object(small_grid, capsys):
     captured = capsys.readouterr()
     report = json.loads(captured.out)
     assert report["passed"] is True
-    assert report["engines"][0]["cases"] == len(SMALL_GRID)
+    operations = [(entry["operation"], entry["cases"]) for entry in report["engines"][:2]]
+    assert operations == [("flash_attention", 1), ("flash_attn_prefill_tensor", 1)]
     assert captured.err == ""
 
 
@@ -66,12 +72,14 @@ def test_verify_quick_covers_the_coarse_grid(capsys):
     assert cli.main(["verify", "--quick", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["quick"] is True
-    cases = len(verify.decode_cases(quick=True))
-    assert all(entry["cases"] == cases for entry in report["engines"])
+    cases = collections.Counter(case.operation for case in verify_cases.grid(quick=True))
+    for entry in report["engines"]:
+        assert entry["cases"] == cases[entry["operation"]]
+        assert entry["nmse"] <= verify_cases.OPERATIONS[entry["operation"]].limits.nmse
 
 
 def test_verify_reports_a_broken_limit_in_its_exit_status(small_grid, capsys, monkeypatch):
-    monkeypatch.setattr(verify.Accuracy, "within_bound", False)
+    monkeypatch.setattr(reference.Accuracy, "within_bound", False)
     assert cli.main(["verify", "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert report["passed"] is False

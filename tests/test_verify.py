@@ -5,20 +5,30 @@ import io
 import pytest
 
 import flashmetal as fm
-from flashmetal import resources, verify
+from flashmetal import resources, verify, verify_cases
+from flashmetal.ops import flash_attention, flash_attn_prefill_tensor
 from flashmetal.ops.flash_attention import kernel_name
+from flashmetal.prefill_problems import MASKS, PrefillShape
 from flashmetal.problems import KINDS, DecodeShape
-from flashmetal.reference import Accuracy
+from flashmetal.reference import PREFILL_LIMITS, Accuracy
+from flashmetal.verify_cases import DecodeCase, PrefillCase
 
-CASES = [
-    verify.Case(DecodeShape(6, 2, head_dim, seq_len), kind)
+DECODE = [
+    DecodeCase(DecodeShape(6, 2, head_dim, seq_len), kind)
     for head_dim in (48, 64, 128)
     for seq_len in (1, 300)
     for kind in ("normal", "rising")
 ]
+PREFILL = [
+    PrefillCase(PrefillShape(rows, 4, 2, head_dim, kv_len), kind, mask)
+    for head_dim in (256, 512)
+    for rows, kv_len in ((33, 100), (20, 256))
+    for kind, mask in (("normal", "causal"), ("rising", "random"), ("large logits", "late"))
+]
+CASES = DECODE + PREFILL
 
 # What is broken, in the kernel's text, and what it is replaced by.
-MUTANTS = {
+DECODE_MUTANTS = {
     "drops the last key": (
         "const uint seq_len = params.seq_len;",
         "const uint seq_len = params.seq_len - 1;",
@@ -35,6 +45,16 @@ MUTANTS = {
         "out[thread_index] = float(half(sum / total(simdgroup_results)));",
     ),
 }
+PREFILL_MUTANTS = {
+    "forgets the mask": ("tile_class == MIXED && row < rows", "false"),
+    "forgets to rescale the output": ("output[i] *= shared->factors", "output[i] *= 1.0f; //"),
+    "forgets to rescale the sum": ("weight_sum[i] * factor", "weight_sum[i]"),
+    "reads the neighbouring head": (
+        "v += long(kv_head) *",
+        "v += long(kv_head ^ 1) *",
+    ),
+    "drops the last keys": ("params.kv_pad / KEYS", "params.kv_pad / KEYS - 1"),
+}
 
 
 @pytest.fixture
@@ -42,63 +62,118 @@ def engines():
     return verify.engines_of()
 
 
-def register_text(text):
-    names = {kernel_name(head_dim) for head_dim in (4, 64, 128)}
+def use_text(monkeypatch, operation, names, text, options):
+    """Let verify register another text under the operation's names."""
+    shipped = verify_cases.OPERATIONS[operation]
 
     def register(registry):
+        shipped.register(registry)
         for name in names:
-            registry.register_source(name, text)
+            registry.register_source(name, text, options=options)
 
-    return register
+    broken = shipped._replace(register=register)
+    monkeypatch.setitem(verify_cases.OPERATIONS, operation, broken)
 
 
 def test_shipped_kernels_pass_on_every_engine(engines):
     reports = verify.verify(engines, CASES)
-    assert [report.engine for report in reports] == list(engines)
+    operations = [(flash_attention.OP, DECODE), (flash_attn_prefill_tensor.OP, PREFILL)]
+    assert [(report.engine, report.operation) for report in reports] == [
+        (engine, operation) for engine in engines for operation, _ in operations
+    ]
     for report in reports:
         assert report.failures == []
-        assert report.cases == len(CASES)
+        assert report.lacks is None
+        assert report.cases == len(dict(operations)[report.operation])
         assert 0 < report.nmse <= report.row_nmse
         assert 0 < report.ratio <= 1
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_broken_kernels_fail(mutant, monkeypatch):
+@pytest.mark.parametrize("mutant", DECODE_MUTANTS)
+def test_broken_decode_kernels_fail(mutant, monkeypatch):
     engines = {"auto": fm.Device()}
     text = resources.shader("flash_attention").read_text(encoding="utf-8")
-    before, after = MUTANTS[mutant]
+    before, after = DECODE_MUTANTS[mutant]
     assert before in text
-    monkeypatch.setattr(verify, "register", register_text(text.replace(before, after)))
-    for report in verify.verify(engines, CASES):
+    names = {kernel_name(head_dim) for head_dim in (4, 64, 128)}
+    use_text(monkeypatch, flash_attention.OP, names, text.replace(before, after), None)
+    for report in verify.verify(engines, DECODE):
         assert report.failures
 
 
+@pytest.mark.parametrize("mutant", PREFILL_MUTANTS)
+def test_broken_prefill_kernels_fail(mutant, monkeypatch):
+    engines = {"auto": fm.Device()}
+    operation = flash_attn_prefill_tensor.OP
+    text = resources.shader(operation).read_text(encoding="utf-8")
+    before, after = PREFILL_MUTANTS[mutant]
+    assert before in text
+    names = (
+        flash_attn_prefill_tensor.K_TENSOR_F16_D256,
+        flash_attn_prefill_tensor.K_TENSOR_F16_D512,
+    )
+    options = fm.CompileOptions(language_version="4.0")
+    use_text(monkeypatch, operation, names, text.replace(before, after), options)
+    for report in verify.verify(engines, PREFILL):
+        assert report.failures
+
+
+def test_what_a_device_lacks_is_told_and_no_failure():
+    device = fm.Device(tensor_api=False)
+    reports = verify.verify({"simt": device}, [DECODE[0], *PREFILL])
+    assert [(report.lacks, report.cases) for report in reports] == [
+        (None, 1),
+        ("Metal's tensor API", 0),
+    ]
+    assert not any(report.failures for report in reports)
+    assert "simt: no flash_attn_prefill_tensor: lacks Metal's tensor API" in verify.as_text(reports)
+
+
+def decode_report():
+    return verify.Report("simt", "device", flash_attention.OP)
+
+
 def test_a_result_that_is_nan_is_a_failure():
-    report = verify.EngineReport("simt", "device")
+    report = decode_report()
     report.add(CASES[0], Accuracy(nmse=float("inf"), row_nmse=float("inf"), ratio=float("inf")))
     assert len(report.failures) == 1
     assert report.as_dict()["ratio"] is None
 
 
 def test_mean_errors_of_hostile_inputs_are_not_judged():
-    report = verify.EngineReport("simt", "device")
-    report.add(verify.Case(CASES[0].shape, "cancelling"), Accuracy(1e-6, 1e-6, 0.5))
+    report = decode_report()
+    report.add(DecodeCase(CASES[0].shape, "cancelling"), Accuracy(1e-6, 1e-6, 0.5))
     assert report.failures == []
     assert report.nmse == 0
 
 
+def test_mean_errors_beside_the_least_f16_are_not_judged():
+    report = verify.Report("simt", "device", flash_attn_prefill_tensor.OP)
+    shape = PrefillShape(33, 1, 1, 256, 64)
+    report.add(PrefillCase(shape, "normal", "finite"), Accuracy(1e-3, 1e-3, 0.5, PREFILL_LIMITS))
+    assert report.failures == []
+    report.add(PrefillCase(shape, "normal", "open"), Accuracy(1e-3, 1e-3, 0.5, PREFILL_LIMITS))
+    assert len(report.failures) == 1
+
+
 @pytest.mark.parametrize("quick", [False, True])
-def test_grid_has_every_kind_and_the_lengths_around_a_tile(quick):
-    cases = verify.decode_cases(quick)
+def test_grid_has_every_kind_mask_and_the_lengths_around_a_tile(quick):
+    cases = verify_cases.grid(quick)
     assert len(set(cases)) == len(cases)
-    assert {case.kind for case in cases} == set(KINDS)
-    assert {0, 1, 256, 257} <= {case.shape.seq_len for case in cases}
-    assert {64, 80, 128} <= {case.shape.head_dim for case in cases}
+    decode = [case for case in cases if case.operation == flash_attention.OP]
+    assert {case.kind for case in decode} == set(KINDS)
+    assert {0, 1, 256, 257} <= {case.shape.seq_len for case in decode}
+    assert {64, 80, 128} <= {case.shape.head_dim for case in decode}
+    prefill = [case for case in cases if case.operation == flash_attn_prefill_tensor.OP]
+    assert {case.kind for case in prefill} == set(KINDS)
+    for head_dim in (256, 512):
+        masks = {case.mask for case in prefill if case.shape.head_dim == head_dim}
+        assert masks == set(MASKS)
 
 
 def test_full_grid_has_every_head_dim():
-    head_dims = {case.shape.head_dim for case in verify.decode_cases()}
-    assert head_dims == set(range(4, 129, 4))
+    head_dims = {case.shape.head_dim for case in verify_cases.grid()}
+    assert head_dims == {*range(4, 129, 4), 256, 512}
 
 
 class Terminal(io.StringIO):
@@ -108,7 +183,7 @@ class Terminal(io.StringIO):
 
 def test_progress_is_drawn_on_a_terminal_and_removed(engines):
     terminal = Terminal()
-    verify.verify(engines, CASES[:2], progress=terminal)
+    verify.verify(engines, DECODE[:2], progress=terminal)
     assert f"{2 * len(engines)}/{2 * len(engines)}" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\033[K")
 
@@ -122,12 +197,12 @@ def test_progress_fits_a_narrow_terminal(engines, monkeypatch):
 
 def test_progress_is_not_written_to_a_file(engines):
     stream = io.StringIO()
-    verify.verify(engines, CASES[:1], progress=stream)
+    verify.verify(engines, DECODE[:1], progress=stream)
     assert stream.getvalue() == ""
 
 
 def test_table_shows_measures_limits_and_failures():
-    report = verify.EngineReport("simt", "device")
+    report = decode_report()
     report.add(CASES[0], Accuracy(nmse=1e-3, row_nmse=1e-3, ratio=7.0))
     text = verify.as_text([report])
     assert "1.0e-10" in text

@@ -59,6 +59,7 @@ class _Kernel(NamedTuple):
 
 
 _KERNELS = {256: _Kernel(K_TENSOR_F16_D256, 32), 512: _Kernel(K_TENSOR_F16_D512, 16)}
+HEAD_DIMS = tuple(_KERNELS)
 
 
 class _Arguments(NamedTuple):
@@ -72,7 +73,7 @@ class _Arguments(NamedTuple):
 def _kernel(head_dim: int) -> _Kernel:
     kernel = _KERNELS.get(head_dim)
     if kernel is None:
-        widths = " or ".join(map(str, _KERNELS))
+        widths = " or ".join(map(str, HEAD_DIMS))
         raise InvalidArgument(f"{OP}: unsupported head_dim {head_dim} ({widths})")
     return kernel
 

@@ -1,0 +1,224 @@
+"""What `flashmetal verify` runs: one call of a kernel a case, judged against float64."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from ._device import Device
+from ._prefill import PrefillBuffers
+from ._registry import KernelRegistry
+from .ops import flash_attention, flash_attn_prefill_blk, flash_attn_prefill_tensor
+from .ops.flash_attention import FlashAttentionParams, encode_attention
+from .prefill_problems import MASKS, PrefillShape, make_prefill_problem
+from .problems import KINDS, DecodeProblem, DecodeShape, make_problem
+from .reference import (
+    DECODE_LIMITS,
+    PREFILL_LIMITS,
+    Accuracy,
+    Limits,
+    compare,
+    decode_reference,
+    prefill_reference,
+)
+
+__all__ = ["OPERATIONS", "Case", "DecodeCase", "Operation", "PrefillCase", "grid"]
+
+# Rows after the cache's last one, NaN: a kernel that reads one shows it.
+_POISONED_ROWS = 2
+
+_HOSTILE_KINDS = [kind for kind in KINDS if kind != "normal"]
+
+
+class DecodeCase(NamedTuple):
+    """One decode call."""
+
+    shape: DecodeShape
+    kind: str
+
+    operation = flash_attention.OP
+
+    def __str__(self) -> str:
+        return _describe(self.kind, self.shape)
+
+    @property
+    def is_unit_normal(self) -> bool:
+        """Whether the limits of the mean errors apply."""
+        return self.kind == "normal"
+
+    def measure(self, registry: KernelRegistry) -> Accuracy:
+        """Run the call and compare its output with float64."""
+        problem = make_problem(self.shape, self.kind)
+        reference = decode_reference(problem.q, problem.k, problem.v)
+        return compare(_decode(registry, problem), reference)
+
+
+class PrefillCase(NamedTuple):
+    """One prefill call."""
+
+    shape: PrefillShape
+    kind: str
+    mask: str
+
+    operation = flash_attn_prefill_tensor.OP
+
+    def __str__(self) -> str:
+        return _describe(f"{self.kind}, mask {self.mask}", self.shape)
+
+    @property
+    def is_unit_normal(self) -> bool:
+        """Whether the limits of the mean errors apply: not beside −65504, which swallows scores."""
+        return self.kind == "normal" and self.mask != "finite"
+
+    def measure(self, registry: KernelRegistry) -> Accuracy:
+        """Classify the mask's tiles, run the call and compare its output with float64."""
+        problem = make_prefill_problem(self.shape, self.kind, self.mask)
+        buffers = PrefillBuffers.fill(
+            registry.device.alloc,
+            problem.q,
+            problem.k,
+            problem.v,
+            lambda cells: np.copyto(cells, problem.mask),
+        )
+        np.asarray(buffers.out)[...] = np.nan
+        with registry.device.encoder() as encoder:
+            buffers.encode(encoder, registry, None)
+        reference = prefill_reference(problem.q, problem.k, problem.v, problem.mask)
+        return compare(np.array(buffers.out), reference)
+
+
+Case: TypeAlias = DecodeCase | PrefillCase
+
+
+class Operation(NamedTuple):
+    """What `verify` has to know of an operation.
+
+    Parameters
+    ----------
+    register
+        Registers its kernels.
+    limits
+        Of the mean errors on unit-normal inputs.
+    lacks
+        What a device lacks to run it; None when it can.
+    """
+
+    register: Callable[[KernelRegistry], None]
+    limits: Limits
+    lacks: Callable[[KernelRegistry, Device], str | None]
+
+
+def _register_prefill(registry: KernelRegistry) -> None:
+    flash_attn_prefill_tensor.register(registry)
+    flash_attn_prefill_blk.register(registry)
+
+
+def _lacks_nothing(registry: KernelRegistry, device: Device) -> None:
+    return None
+
+
+def _lacks_tensor_api(registry: KernelRegistry, device: Device) -> str | None:
+    available = all(
+        flash_attn_prefill_tensor.flash_attn_prefill_tensor_available(registry, device, head_dim)
+        for head_dim in flash_attn_prefill_tensor.HEAD_DIMS
+    )
+    return None if available else "Metal's tensor API"
+
+
+OPERATIONS = {
+    DecodeCase.operation: Operation(flash_attention.register, DECODE_LIMITS, _lacks_nothing),
+    PrefillCase.operation: Operation(_register_prefill, PREFILL_LIMITS, _lacks_tensor_api),
+}
+
+
+def grid(quick: bool = False) -> list[Case]:
+    """Return the cases of all operations; `quick` gives fewer, a few seconds long."""
+    return [*_decode_cases(quick), *_prefill_cases(quick)]
+
+
+def _decode_cases(quick: bool) -> list[DecodeCase]:
+    """Return head_dims, group sizes, lengths around the kernel's tiles, hostile values."""
+    if quick:
+        head_dims: Sequence[int] = (4, 36, 64, 80, 96, 128)
+        heads: Sequence[tuple[int, int]] = ((1, 1), (6, 2), (14, 2))
+        lengths: Sequence[int] = (0, 1, 33, 256, 257, 1000)
+        hostile_lengths: Sequence[int] = (257,)
+    else:
+        head_dims = range(4, 129, 4)
+        heads = ((1, 1), (4, 4), (6, 2), (14, 2), (8, 1))
+        lengths = (0, 1, 2, 31, 33, 255, 256, 257, 511, 513, 1000, 4097)
+        hostile_lengths = (2, 257, 1000)
+    ordinary = (
+        DecodeCase(DecodeShape(*pair, head_dim, length), "normal")
+        for head_dim, pair, length in itertools.product(head_dims, heads, lengths)
+    )
+    hostile = (
+        DecodeCase(DecodeShape(6, 2, head_dim, length), kind)
+        for head_dim, length, kind in itertools.product(head_dims, hostile_lengths, _HOSTILE_KINDS)
+    )
+    return [*ordinary, *hostile]
+
+
+def _prefill_cases(quick: bool) -> list[PrefillCase]:
+    """Return rows and lengths around the kernel's tiles under all masks, hostile values."""
+    if quick:
+        sizes: Sequence[tuple[int, int]] = ((1, 65), (17, 64), (33, 200))
+        heads: Sequence[tuple[int, int]] = ((2, 1),)
+        hostile_masks: Sequence[str] = ("causal",)
+    else:
+        rows = (1, 8, 15, 17, 32, 33, 64, 130)
+        sizes = tuple(itertools.product(rows, (1, 63, 65, 256, 700, 1400)))
+        heads = ((1, 1), (4, 2))
+        hostile_masks = tuple(MASKS)
+    head_dims = flash_attn_prefill_tensor.HEAD_DIMS
+    ordinary = (
+        PrefillCase(PrefillShape(rows, *pair, head_dim, kv_len), "normal", mask)
+        for head_dim, pair in itertools.product(head_dims, heads)
+        for (rows, kv_len), mask in _pair_up(sizes, list(MASKS))
+    )
+    hostile = (
+        PrefillCase(PrefillShape(33, 4, 2, head_dim, 200), kind, mask)
+        for head_dim, kind, mask in itertools.product(head_dims, _HOSTILE_KINDS, hostile_masks)
+    )
+    return [*ordinary, *hostile]
+
+
+def _pair_up(
+    sizes: Sequence[tuple[int, int]], masks: Sequence[str]
+) -> list[tuple[tuple[int, int], str]]:
+    """Pair the longer of two sequences with the other, again and again."""
+    count = max(len(sizes), len(masks))
+    cycles = itertools.cycle(sizes), itertools.cycle(masks)
+    return list(itertools.islice(zip(*cycles, strict=False), count))
+
+
+def _describe(kind: str, shape: DecodeShape | PrefillShape) -> str:
+    sizes = ", ".join(f"{name} {size}" for name, size in shape._asdict().items())
+    return f"{kind}: {sizes}"
+
+
+def _decode(registry: KernelRegistry, problem: DecodeProblem) -> np.ndarray:
+    n_heads, n_kv_heads, head_dim, seq_len = problem.shape
+    device = registry.device
+    kv_shape = (seq_len + _POISONED_ROWS, n_kv_heads, head_dim)
+    q = device.alloc(problem.q.shape, "f32")
+    k, v = device.alloc(kv_shape, "f16"), device.alloc(kv_shape, "f16")
+    out = device.alloc(problem.q.shape, "f32")
+
+    np.asarray(q)[...] = problem.q
+    np.asarray(out)[...] = np.nan
+    for buffer, rows in ((k, problem.k), (v, problem.v)):
+        cache = np.asarray(buffer)
+        cache[:seq_len] = rows
+        cache[seq_len:] = np.nan
+
+    params = FlashAttentionParams(
+        n_heads=n_heads, n_kv_heads=n_kv_heads, head_dim=head_dim, seq_len=seq_len
+    )
+    encoder = device.encoder()
+    encode_attention(encoder, registry, q, k, v, out, params)
+    encoder.commit_and_wait()
+    return np.array(out)
