@@ -138,7 +138,7 @@ def _verify_operation(
     operation = OPERATIONS[name]
     registry = KernelRegistry(device)
     operation.register(registry)
-    report = Report(engine, device.name, name, operation.lacks(registry, device))
+    report = Report(engine, device.name, name, operation.lacks(engine, registry))
     started = time.perf_counter()
     for case in cases:
         if report.lacks is None:

@@ -8,7 +8,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ._device import Device
 from ._prefill import PrefillBuffers
 from ._registry import KernelRegistry
 from .ops import flash_attention, flash_attn_prefill_blk, flash_attn_prefill_tensor
@@ -39,7 +38,7 @@ class DecodeCase(NamedTuple):
     shape: DecodeShape
     kind: str
 
-    operation = flash_attention.OP
+    operation = "flash_attention"
 
     def __str__(self) -> str:
         return _describe(self.kind, self.shape)
@@ -103,12 +102,12 @@ class Operation(NamedTuple):
     limits
         Of the mean errors on unit-normal inputs.
     lacks
-        What a device lacks to run it; None when it can.
+        What an engine of a device lacks to run it; None when it can.
     """
 
     register: Callable[[KernelRegistry], None]
     limits: Limits
-    lacks: Callable[[KernelRegistry, Device], str | None]
+    lacks: Callable[[str, KernelRegistry], str | None]
 
 
 def _register_prefill(registry: KernelRegistry) -> None:
@@ -116,13 +115,17 @@ def _register_prefill(registry: KernelRegistry) -> None:
     flash_attn_prefill_blk.register(registry)
 
 
-def _lacks_nothing(registry: KernelRegistry, device: Device) -> None:
+def _lacks_nothing(engine: str, registry: KernelRegistry) -> None:
     return None
 
 
-def _lacks_tensor_api(registry: KernelRegistry, device: Device) -> str | None:
+def _prefill_lacks(engine: str, registry: KernelRegistry) -> str | None:
+    if engine == "native":
+        return "an equivalent in the CPU's vectors"
     available = all(
-        flash_attn_prefill_tensor.flash_attn_prefill_tensor_available(registry, device, head_dim)
+        flash_attn_prefill_tensor.flash_attn_prefill_tensor_available(
+            registry, registry.device, head_dim
+        )
         for head_dim in flash_attn_prefill_tensor.HEAD_DIMS
     )
     return None if available else "Metal's tensor API"
@@ -130,7 +133,7 @@ def _lacks_tensor_api(registry: KernelRegistry, device: Device) -> str | None:
 
 OPERATIONS = {
     DecodeCase.operation: Operation(flash_attention.register, DECODE_LIMITS, _lacks_nothing),
-    PrefillCase.operation: Operation(_register_prefill, PREFILL_LIMITS, _lacks_tensor_api),
+    PrefillCase.operation: Operation(_register_prefill, PREFILL_LIMITS, _prefill_lacks),
 }
 
 

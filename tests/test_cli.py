@@ -74,7 +74,8 @@ def test_verify_quick_covers_the_coarse_grid(capsys):
     assert report["quick"] is True
     cases = collections.Counter(case.operation for case in verify_cases.grid(quick=True))
     for entry in report["engines"]:
-        assert entry["cases"] == cases[entry["operation"]]
+        if entry["lacks"] is None:
+            assert entry["cases"] == cases[entry["operation"]]
         assert entry["nmse"] <= verify_cases.OPERATIONS[entry["operation"]].limits.nmse
 
 
