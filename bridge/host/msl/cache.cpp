@@ -25,17 +25,21 @@ bool is_private(const struct stat &status) {
     return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// With all its parents, for this user alone whatever the umask.
+// For this user alone, whatever the umask.
 void make_folder(const std::string &path) {
-    for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
-        mkdir(path.substr(0, end).c_str(), S_IRWXU);
-    }
     if (mkdir(path.c_str(), S_IRWXU) == 0) chmod(path.c_str(), S_IRWXU);
+}
+
+void make_folder_and_parents(const std::string &path) {
+    for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
+        make_folder(path.substr(0, end));
+    }
+    make_folder(path);
 }
 
 FileDescriptor open_folder(const std::string &path) {
     if (path.empty()) return FileDescriptor();
-    make_folder(path);
+    make_folder_and_parents(path);
     FileDescriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (folder && fstat(folder.get(), &status) == 0 && is_private(status)) return folder;
