@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 OLDEST = 19
-NEWEST = 30  # of the versioned names that are tried
+NEWEST = 24  # of the versioned names that are tried
 ADVICE = (
     f"flashmetal is built with clang {OLDEST} or newer, and none was found: run "
     "tools/bootstrap.sh, or name one in the environment, e.g. OBJC=clang-19"

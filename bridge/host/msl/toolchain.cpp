@@ -10,8 +10,7 @@
 namespace msl {
 namespace {
 
-constexpr const char *CANDIDATES[] = {"clang++-22", "clang++-21", "clang++-20", "clang++-19",
-                                      "clang++"};
+constexpr int NEWEST = 24;  // of the versioned names that are tried
 
 [[noreturn]] void refuse(const std::string &problem) {
     throw Failure{MSL_FAILURE_COMPILER,
@@ -63,11 +62,13 @@ std::string find_compiler() {
         if (path.empty()) refuse("FLASHMETAL_CLANG names no program: '" + std::string(named) + "'");
         return path;
     }
-    for (const char *name : CANDIDATES) {
-        const std::string path = on_path(name);
+    for (int version = NEWEST; version >= Toolchain::OLDEST; version--) {
+        const std::string path = on_path("clang++-" + std::to_string(version));
         if (!path.empty()) return path;
     }
-    refuse("no clang++ found");
+    const std::string path = on_path("clang++");
+    if (path.empty()) refuse("no clang++ found");
+    return path;
 }
 
 Toolchain ask_compiler(const std::string &compiler) {
