@@ -4,6 +4,7 @@
 
 #include "cpu_level.h"
 #include "elf_symbols.h"
+#include "process.h"
 #include "sha256.h"
 
 #include <filesystem>
@@ -198,9 +199,9 @@ static void opens_the_best_library(const std::string &folder) {
     CHECK(contains(open_problem(path), path));
     for (const std::string &level : msl::cpu_levels()) {
         const std::string output = folder + "/k." + level + ".hostlib";
-        const std::string command = std::string(MSLC) + " --headers " + MSL_HEADERS + " --level " +
-                                    level + " -o " + output + " " + folder + "/k.metal";
-        CHECK(std::system(command.c_str()) == 0);
+        const std::vector<std::string> command = {
+            MSLC, "--headers", MSL_HEADERS, "--level", level, "-o", output, folder + "/k.metal"};
+        CHECK(msl::run_program(command, "").status == 0);
         const std::string bytes = read_file(output);
         for (size_t length = 0; length < bytes.size(); length += 97) {
             const msl::ElfSymbols symbols(bytes.substr(0, length));  // whatever it finds, it ends
