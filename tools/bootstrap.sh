@@ -1,32 +1,35 @@
 #!/bin/sh
-# Installs the system packages that building flashmetal takes: clang 19 or newer with lld, a C++
-# compiler, GCC's Objective-C runtime, the Blocks runtime, Python's headers and venv. With apt it
-# installs what is missing; elsewhere it prints the command. Safe to repeat: when nothing is
-# missing it does nothing.
+# Installs the system packages that building and testing flashmetal takes: clang 19 or newer with
+# its sanitizers and lld, a C++ compiler, GCC's Objective-C runtime, the Blocks runtime, Python's
+# headers and venv. With apt it installs what is missing; elsewhere it prints the command. Safe to
+# repeat: when nothing is missing it does nothing.
 set -eu
 PYTHON=${PYTHON:-python3}
+build_tools=$(dirname "$0")/build
 OLDEST_CLANG=19
-NEWEST_CLANG=30
+NEWEST_CLANG=24
+
+stop() { # sentence
+    echo "$1" >&2
+    exit 1
+}
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-clang_found() {
-    "$PYTHON" "$(dirname "$0")/build/find_clang.py" >/dev/null 2>&1
+python() { "$PYTHON" -c "import os, sys, sysconfig; $1" 2>/dev/null; }
+
+find_clang() { "$PYTHON" "$build_tools/find_clang.py" 2>/dev/null; }
+
+sanitizers() {
+    for name in libclang_rt.asan.a "libclang_rt.asan-$(uname -m).a"; do
+        [ "$("$(find_clang)" -print-file-name="$name")" = "$name" ] || return 0
+    done
+    return 1
 }
 
-compiles() { # language, program text
-    file=$(mktemp -d)
-    printf '%s\n' "$2" >"$file/probe.$1"
-    status=0
-    gcc -fsyntax-only -idirafter "$(gcc -print-file-name=include)" "$file/probe.$1" \
-        >/dev/null 2>&1 || status=1
-    rm -rf "$file"
-    return $status
-}
-
-python_headers() {
-    "$PYTHON" -c 'import os, sysconfig, sys
-sys.exit(not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")))'
+includes() { # header
+    echo "#include <$1>" |
+        gcc -fsyntax-only -idirafter "$(gcc -print-file-name=include)" -x c - >/dev/null 2>&1
 }
 
 links() { # library
@@ -34,100 +37,103 @@ links() { # library
 }
 
 missing() { # the kinds of thing that are not there, a word each
-    clang_found || echo clang
+    if ! find_clang >/dev/null; then
+        echo clang
+    elif ! sanitizers; then
+        echo sanitizers
+    fi
     have ld.lld || ls /usr/bin/ld.lld-* >/dev/null 2>&1 || echo lld
     have g++ || have c++ || have clang++ || echo c++
-    compiles c '#include <objc/objc.h>' && links objc || echo objc
-    compiles c '#include <Block.h>' && links BlocksRuntime || echo blocks
-    python_headers || echo python-headers
-    "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || echo venv
+    { includes objc/objc.h && links objc; } || echo objc
+    { includes Block.h && links BlocksRuntime; } || echo blocks
+    python 'open(os.path.join(sysconfig.get_paths()["include"], "Python.h"))' ||
+        echo python-headers
+    python 'import ensurepip, venv' || echo venv
 }
 
-newest_clang() { # the newest clang-N that apt offers
-    n=$NEWEST_CLANG
-    while [ "$n" -ge "$OLDEST_CLANG" ]; do
-        if apt-cache show "clang-$n" >/dev/null 2>&1; then
-            echo "$n"
+clang_for_apt() { # the version that is there, or the oldest good one that apt offers
+    if clang=$(find_clang); then
+        "$clang" -dumpversion | cut -d. -f1
+        return
+    fi
+    version=$OLDEST_CLANG
+    while [ "$version" -le "$NEWEST_CLANG" ]; do
+        if apt-cache show "clang-$version" >/dev/null 2>&1; then
+            echo "$version"
             return
         fi
-        n=$((n - 1))
+        version=$((version + 1))
     done
+    return 1
 }
 
-apt_packages() { # for the words of missing()
-    clang=$(newest_clang)
-    gcc_major=$(gcc -dumpversion | cut -d. -f1)
+apt_packages() { # words of missing(), version of clang
+    python=python$(python 'print("%d.%d" % sys.version_info[:2])')
     for thing in $1; do
         case $thing in
-        clang)
-            if [ -z "$clang" ]; then
-                echo "This system's apt offers no clang $OLDEST_CLANG or newer: add the LLVM" \
-                    "project's apt repository, then run this again." >&2
-                return 1
-            fi
-            echo "clang-$clang libclang-rt-$clang-dev"
-            ;;
-        lld) echo "lld-${clang:-$OLDEST_CLANG}" ;;
+        clang) echo "clang-$2 libclang-rt-$2-dev" ;;
+        sanitizers) echo "libclang-rt-$2-dev" ;;
+        lld) echo "lld-$2" ;;
         c++) echo g++ ;;
-        objc) echo "libobjc-$gcc_major-dev" ;;
+        objc) echo "libobjc-$(gcc -dumpversion | cut -d. -f1)-dev" ;;
         blocks) echo libblocksruntime-dev ;;
-        python-headers) echo python3-dev ;;
-        venv) echo python3-venv ;;
+        python-headers) echo "$python-dev" ;;
+        venv) echo "$python-venv" ;;
         esac
-    done
+    done | tr '\n' ' '
 }
 
-install_with_apt() {
+install_with_apt() { # words of missing()
     as_root=
     if [ "$(id -u)" -ne 0 ]; then
-        if ! have sudo; then
-            echo "Run as root: tools/bootstrap.sh (it installs packages with apt-get)." >&2
-            exit 1
-        fi
+        # What apt has not been told yet, it may offer all the same.
+        packages=$(apt_packages "$1" "$(clang_for_apt || echo "$OLDEST_CLANG")")
+        have sudo || stop "System packages are missing; have root install them, then repeat:
+    apt-get update && apt-get install -y --no-install-recommends $packages"
         as_root=sudo
     fi
     $as_root apt-get update -qq
-    packages=$(apt_packages "$1")
+    version=$(clang_for_apt) || stop "apt offers no clang $OLDEST_CLANG or newer: add the LLVM \
+project's apt repository, then repeat."
+    packages=$(apt_packages "$1" "$version")
+    echo "Installing with apt-get: $packages"
+    log=$(mktemp)
     # shellcheck disable=SC2086  # one word a package
-    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $packages
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        -o DPkg::Lock::Timeout=300 $packages >"$log" 2>&1 || {
+        cat "$log" >&2
+        rm "$log"
+        stop "apt-get could not install them: see above."
+    }
+    rm "$log"
 }
 
+have "$PYTHON" || stop "There is no $PYTHON: install Python 3.10 or newer, or name it: PYTHON=/path/to/python3"
+python 'sys.exit(sys.version_info < (3, 10))' ||
+    stop "$PYTHON is older than 3.10: install a newer Python and name it, e.g. PYTHON=python3.12."
+
 if [ "$(uname -s)" = Darwin ]; then
-    if ! xcode-select -p >/dev/null 2>&1; then
-        echo "Install Xcode's command line tools: xcode-select --install" >&2
-        exit 1
-    fi
+    xcode-select -p >/dev/null 2>&1 ||
+        stop "Install Xcode's command line tools, then repeat: xcode-select --install"
     exit 0
 fi
 
-if ! have "$PYTHON"; then
-    echo "Install Python 3.10 or newer first, or name it: PYTHON=/path/to/python3" >&2
-    exit 1
-fi
-if ! have gcc; then
-    echo "Install gcc first, with your system's package manager." >&2
-    exit 1
-fi
+have gcc || stop "There is no gcc: install it with your system's package manager, then repeat."
 lacking=$(missing | tr '\n' ' ')
 [ -n "$lacking" ] || exit 0
-echo "Missing for the build: $lacking"
 
 if have apt-get; then
     install_with_apt "$lacking"
 elif have dnf; then
-    echo "Run: sudo dnf install clang lld gcc-c++ gcc-objc libblocksruntime-devel python3-devel" >&2
-    exit 1
+    stop "Install what is missing ($lacking), then repeat:
+    sudo dnf install clang lld compiler-rt gcc-c++ gcc-objc libblocksruntime-devel python3-devel"
 elif have pacman; then
-    echo "Run: sudo pacman -S clang lld gcc-objc libblocksruntime python" >&2
-    exit 1
+    stop "Install what is missing ($lacking), then repeat:
+    sudo pacman -S clang lld compiler-rt gcc-objc libdispatch python"
 else
-    echo "Install clang $OLDEST_CLANG or newer, lld, a C++ compiler, GCC's libobjc with headers," \
-        "libBlocksRuntime with headers, and Python's headers." >&2
-    exit 1
+    stop "Install what is missing ($lacking), then repeat: clang $OLDEST_CLANG or newer with its \
+sanitizers, lld, a C++ compiler, GCC's libobjc and libBlocksRuntime with headers, Python's headers."
 fi
 
 still=$(missing | tr '\n' ' ')
-if [ -n "$still" ]; then
-    echo "Still missing after the installation: $still" >&2
-    exit 1
-fi
+[ -z "$still" ] || stop "Still missing after the installation: $still"
