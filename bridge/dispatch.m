@@ -8,16 +8,19 @@ static fm_status refuse(const fm_encoder *encoder, fm_error *error) {
 }
 
 /* The tables of the encoder have no room for others. */
-static fm_status check_indices(const fm_dispatch *dispatch, fm_error *error) {
-    uint32_t highest = 0;
-    for (size_t i = 0; i < dispatch->argument_count; i++)
-        if (dispatch->arguments[i].index > highest) highest = dispatch->arguments[i].index;
-    for (size_t i = 0; i < dispatch->threadgroup_memory_count; i++)
-        if (dispatch->threadgroup_memory[i].index > highest)
-            highest = dispatch->threadgroup_memory[i].index;
-    if (highest < FM_MAX_BUFFERS) return FM_OK;
-    return fm_fail(error, FM_INVALID_ARGUMENT, "argument index %u is over %d", highest,
+static fm_status check_index(uint32_t index, fm_error *error) {
+    if (index < FM_MAX_BUFFERS) return FM_OK;
+    return fm_fail(error, FM_INVALID_ARGUMENT, "argument index %u is over %d", index,
                    FM_MAX_BUFFERS - 1);
+}
+
+static fm_status check_indices(const fm_dispatch *dispatch, fm_error *error) {
+    fm_status status = FM_OK;
+    for (size_t i = 0; i < dispatch->argument_count && status == FM_OK; i++)
+        status = check_index(dispatch->arguments[i].index, error);
+    for (size_t i = 0; i < dispatch->threadgroup_memory_count && status == FM_OK; i++)
+        status = check_index(dispatch->threadgroup_memory[i].index, error);
+    return status;
 }
 
 static void set_pipeline(fm_encoder *encoder, id<MTLComputePipelineState> pipeline) {

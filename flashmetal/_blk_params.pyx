@@ -1,3 +1,5 @@
+# cython: binding=False, embedsignature=True, embedsignature.format=clinic
+# Functions of Python's own kind are called faster.
 """BlkParams: the parameter struct of the mask-tile classifier, held as the kernel's words."""
 
 cimport cython

@@ -228,6 +228,8 @@ cdef fm_status encoder_dispatch(fm_encoder *encoder, const fm_dispatch *dispatch
 
 
 cdef fm_status encoder_barrier(fm_encoder *encoder, fm_error *error) noexcept nogil:
+    if forked:
+        return FM_INVALID_STATE
     return fm_encoder_barrier(encoder, error)
 
 

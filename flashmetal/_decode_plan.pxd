@@ -1,22 +1,10 @@
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 
-from flashmetal._bridge cimport fm_argument
 from flashmetal._encoder cimport CommandEncoder
-from flashmetal._plan cimport Plan
-
-
-# What changes from one encode to the next.
-cdef struct DecodeWindow:
-    uint32_t *seq_len                     # in the plan's parameter struct
-    fm_argument *k_cache
-    fm_argument *v_cache
-    size_t k_offset                       # where row 0 of the caches is bound
-    size_t v_offset
-    size_t row_bytes
+from flashmetal._plan cimport Plan, PlanWindow
 
 
 cdef class DecodePlan(Plan):
-    cdef DecodeWindow window              # points into storage
     cdef readonly uint32_t capacity       # rows of the caches
 
     # As `encode`, for programs that hold no GIL.
@@ -28,7 +16,7 @@ cdef class DecodePlan(Plan):
 cdef int check_rows(uint32_t seq_len, uint32_t start, uint32_t capacity) except -1 nogil
 
 
-cdef inline void slide(const DecodeWindow *window, uint32_t seq_len,
+cdef inline void slide(const PlanWindow *window, uint32_t seq_len,
                        uint32_t start) noexcept nogil:
     # Where no row is read, the offset could be past the end, which Metal does not bind.
     cdef size_t skipped = start * window.row_bytes if seq_len else 0

@@ -1,3 +1,5 @@
+# cython: binding=False, embedsignature=True, embedsignature.format=clinic
+# Functions of Python's own kind are called faster.
 """DecodePlan: decode attention over fixed buffers, of which only the window of rows changes."""
 
 cimport cython
@@ -5,12 +7,12 @@ from libc.stdint cimport UINT32_MAX, uint32_t, uint64_t
 
 from flashmetal._buffer cimport Buffer
 from flashmetal._dispatch cimport Launch, clear_launch
-from flashmetal._encoder cimport CommandEncoder
+from flashmetal._encoder cimport CommandEncoder, record
 from flashmetal._flash_attention cimport (
     K_CACHE, PARAMS, V_CACHE, DecodeSpans, check_buffers, check_shape, fill_decode, find_kernel,
 )
 from flashmetal._params cimport HEAD_DIM, KV_DIM, SEQ_LEN, FlashAttentionParams
-from flashmetal._plan cimport Plan
+from flashmetal._plan cimport Plan, PlanWindow
 from flashmetal._registry cimport KernelRegistry
 from flashmetal._words cimport to_u32
 
@@ -62,11 +64,10 @@ cdef class DecodePlan(Plan):
         cdef Launch launch
         check_shape("DecodePlan", params.words)
         check_buffers(&spans, q, k_cache, v_cache, out, params.words, 0, 0)
-        self.window.row_bytes = <size_t>params.words[KV_DIM] * CACHE_ELEMENT
+        cdef size_t row_bytes = <size_t>params.words[KV_DIM] * CACHE_ELEMENT
         self.capacity = min(
             UINT32_MAX,
-            min((<Buffer>k_cache).data_length, (<Buffer>v_cache).data_length)
-            // self.window.row_bytes,
+            min((<Buffer>k_cache).data_length, (<Buffer>v_cache).data_length) // row_bytes,
         )
         params.words[SEQ_LEN] = self.capacity
         check_buffers(&spans, q, k_cache, v_cache, out, params.words, 0, 0)
@@ -77,12 +78,7 @@ cdef class DecodePlan(Plan):
             self.keep(pipeline, &launch)
         finally:
             clear_launch(&launch)
-        # fill_decode adds the arguments in the order of their indices.
-        self.window.k_cache = &self.arguments[K_CACHE]
-        self.window.v_cache = &self.arguments[V_CACHE]
-        self.window.k_offset = self.window.k_cache.offset
-        self.window.v_offset = self.window.v_cache.offset
-        self.window.seq_len = <uint32_t *>self.arguments[PARAMS].bytes + SEQ_LEN
+        set_window(self, row_bytes)
 
     def __repr__(self):
         return (
@@ -116,14 +112,25 @@ cdef class DecodePlan(Plan):
                        uint32_t start) except -1 nogil:
         check_rows(seq_len, start, self.capacity)
         self.check(encoder)
-        slide(&self.window, seq_len, start)
-        if encoder.record(&self.dispatch):
+        slide(&self.block.window, seq_len, start)
+        if record(encoder, &self.block.dispatch):
             return 0
         encoder.open()
         # Other threads may have used the plan, or released its buffers, while this one waited.
         self.check(encoder)
-        slide(&self.window, seq_len, start)
-        return encoder.encode(&self.dispatch)
+        slide(&self.block.window, seq_len, start)
+        return encoder.encode(&self.block.dispatch)
+
+
+cdef void set_window(DecodePlan plan, size_t row_bytes) noexcept:
+    # fill_decode adds the arguments in the order of their indices.
+    cdef PlanWindow *window = &plan.block.window
+    window.k_cache = &plan.arguments[K_CACHE]
+    window.v_cache = &plan.arguments[V_CACHE]
+    window.k_offset = window.k_cache.offset
+    window.v_offset = window.v_cache.offset
+    window.seq_len = <uint32_t *>plan.arguments[PARAMS].bytes + SEQ_LEN
+    window.row_bytes = row_bytes
 
 
 cdef int check_rows(uint32_t seq_len, uint32_t start, uint32_t capacity) except -1 nogil:

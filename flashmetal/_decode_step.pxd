@@ -1,17 +1,11 @@
 from libc.stdint cimport uint32_t, uint64_t
 
-from flashmetal._bridge cimport fm_dispatch
-from flashmetal._decode_plan cimport DecodeWindow
 from flashmetal._encoder cimport CommandEncoder
-
-
-cdef struct StepEntry:
-    const fm_dispatch *dispatch           # of a plan; NULL: a barrier
-    const DecodeWindow *window            # of a DecodePlan, or NULL
+from flashmetal._plan cimport PlanBlock
 
 
 cdef class DecodeStep:
-    cdef StepEntry *steps                 # owned
+    cdef PlanBlock **blocks               # owned, the plans' blocks are theirs; NULL: a barrier
     cdef size_t count
     cdef readonly tuple entries           # as given; kept alive
     cdef readonly uint32_t capacity       # rows that the caches of all its plans have

@@ -1,3 +1,5 @@
+# cython: binding=False, embedsignature=True, embedsignature.format=clinic
+# Functions of Python's own kind are called faster.
 """DecodeStep: the plans of one decode step, encoded in one call."""
 
 cimport cython
@@ -6,8 +8,8 @@ from libc.stdint cimport UINT32_MAX, uint32_t
 
 from flashmetal._buffer cimport release_count
 from flashmetal._decode_plan cimport DecodePlan, check_rows, slide
-from flashmetal._encoder cimport CommandEncoder
-from flashmetal._plan cimport LaunchPlan, Plan
+from flashmetal._encoder cimport CommandEncoder, record, record_barrier
+from flashmetal._plan cimport LaunchPlan, Plan, PlanBlock
 from flashmetal._words cimport to_u32
 
 from flashmetal.errors import InvalidArgument
@@ -58,8 +60,8 @@ cdef class DecodeStep:
     def __cinit__(self, entries):
         self.entries = to_tuple(entries)
         self.count = len(self.entries)
-        self.steps = <StepEntry *>PyMem_Malloc(self.count * sizeof(StepEntry))
-        if self.steps is NULL:
+        self.blocks = <PlanBlock **>PyMem_Malloc(self.count * sizeof(PlanBlock *))
+        if self.blocks is NULL:
             raise MemoryError
         self.capacity = UINT32_MAX
         self.releases = release_count
@@ -74,7 +76,7 @@ cdef class DecodeStep:
         self.registry_id = first.registry_id
 
     def __dealloc__(self):
-        PyMem_Free(self.steps)
+        PyMem_Free(self.blocks)
 
     def __repr__(self):
         return f"<flashmetal.DecodeStep of {self.count} entries>"
@@ -103,7 +105,7 @@ cdef class DecodeStep:
 
     cdef int encode_at(self, CommandEncoder encoder, uint32_t seq_len,
                        uint32_t start) except -1 nogil:
-        cdef const StepEntry *step
+        cdef PlanBlock *block
         check_rows(seq_len, start, self.capacity)
         self.check(encoder)
         if not encoder.is_recording():
@@ -111,14 +113,15 @@ cdef class DecodeStep:
             # Other threads may have released buffers while this one waited.
             self.check(encoder)
         for i in range(self.count):
-            step = &self.steps[i]
-            if step.dispatch is NULL:
-                encoder.order()
+            block = self.blocks[i]
+            if block is NULL:
+                if not record_barrier(encoder):
+                    encoder.order()
                 continue
-            if step.window is not NULL:
-                slide(step.window, seq_len, start)
-            if not encoder.record(step.dispatch):
-                encoder.encode(step.dispatch)
+            if block.window.seq_len is not NULL:
+                slide(&block.window, seq_len, start)
+            if not record(encoder, &block.dispatch):
+                encoder.encode(&block.dispatch)
         return 0
 
     cdef int check(self, CommandEncoder encoder) except -1 nogil:
@@ -138,9 +141,7 @@ cdef tuple to_tuple(object entries):
 
 cdef Plan add_entry(DecodeStep step, size_t position, object entry):
     # Returns the plan, or None for a barrier.
-    cdef StepEntry *slot = &step.steps[position]
-    slot.dispatch = NULL
-    slot.window = NULL
+    step.blocks[position] = NULL
     if isinstance(entry, Barrier):
         return None
     if not isinstance(entry, (DecodePlan, LaunchPlan)):
@@ -148,9 +149,8 @@ cdef Plan add_entry(DecodeStep step, size_t position, object entry):
             f"DecodeStep: entry {position} must be a DecodePlan, a LaunchPlan or BARRIER, got "
             f"{type(entry).__name__}"
         )
-    slot.dispatch = &(<Plan>entry).dispatch
+    step.blocks[position] = (<Plan>entry).block
     if isinstance(entry, DecodePlan):
-        slot.window = &(<DecodePlan>entry).window
         step.capacity = min(step.capacity, (<DecodePlan>entry).capacity)
     return entry
 

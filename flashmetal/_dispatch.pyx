@@ -147,9 +147,9 @@ cdef int fill_size(uint64_t *size, object value, str kernel, str what) except -1
 
 cdef int check_thread_count(const uint64_t *threads, Pipeline pipeline) except -1:
     cdef uint64_t most = pipeline.info.max_threads
-    # Dividing keeps the product from overflowing.
-    if threads[0] > most or threads[1] > most // threads[0] or (
-        threads[2] > most // (threads[0] * threads[1])
+    # Each factor fits 32 bits, and what is compared first bounds the product.
+    if threads[0] > most or threads[0] * threads[1] > most or (
+        threads[0] * threads[1] * threads[2] > most
     ):
         raise InvalidArgument(
             f"{pipeline.name}: {threads[0]} × {threads[1]} × {threads[2]} threads per threadgroup, "

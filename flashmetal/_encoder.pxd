@@ -1,6 +1,8 @@
 from libc.stdint cimport int64_t, uint64_t
 
-from flashmetal._bridge cimport fm_dispatch, fm_encoder
+from flashmetal._bridge cimport (
+    FM_OK, encoder_barrier, encoder_dispatch, encoder_has_begun, fm_dispatch, fm_encoder,
+)
 from flashmetal._device cimport Device
 
 
@@ -27,9 +29,28 @@ cdef class CommandEncoder:
     # Between enter and leave, what the caller has checked. May wait for a command buffer, without
     # the GIL.
     cdef int encode(self, const fm_dispatch *dispatch) except -1 nogil
-    # The same outside of them, at once or not at all: False unless it is recording, and no thread
-    # in between.
-    cdef bint record(self, const fm_dispatch *dispatch) noexcept nogil
+
+    # Whether `record` will do.
     cdef bint is_recording(self) noexcept nogil
     # Makes that so, or raises. May wait without the GIL: other threads may have changed things.
     cdef int open(self) except -1 nogil
+
+
+# `encode` and `order` outside of enter and leave, at once or not at all: False unless a command
+# buffer is there and nobody in between.
+cdef inline bint record(CommandEncoder encoder, const fm_dispatch *dispatch) noexcept nogil:
+    if encoder.handle is NULL or encoder.busy:
+        return False
+    if encoder_dispatch(encoder.handle, dispatch, NULL) != FM_OK:
+        return False
+    encoder.dispatch_count += 1
+    return True
+
+
+cdef inline bint record_barrier(CommandEncoder encoder) noexcept nogil:
+    if encoder.handle is NULL or encoder.busy or not encoder_has_begun(encoder.handle):
+        return False
+    if encoder_barrier(encoder.handle, NULL) != FM_OK:
+        return False
+    encoder.barrier_count += 1
+    return True

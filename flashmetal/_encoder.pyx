@@ -8,8 +8,8 @@ from libc.string cimport memset
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from flashmetal._bridge cimport (
-    FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, FM_OK, FM_TIMED_OUT, check, check_not_forked,
-    encoder_barrier, encoder_begin, encoder_commit, encoder_create, encoder_dispatch,
+    FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, FM_TIMED_OUT, check, check_not_forked,
+    encoder_begin, encoder_commit, encoder_create, encoder_dispatch,
     encoder_get_gpu_time, encoder_get_state, encoder_has_begun, encoder_release, encoder_wait,
     fm_dispatch, fm_encoder_state, fm_error, fm_status, is_forked,
 )
@@ -135,14 +135,6 @@ cdef class CommandEncoder:
         self.dispatch_count += 1
         return 0
 
-    cdef bint record(self, const fm_dispatch *dispatch) noexcept nogil:
-        if self.handle is NULL or self.busy:
-            return False
-        if encoder_dispatch(self.handle, dispatch, NULL) != FM_OK:
-            return False
-        self.dispatch_count += 1
-        return True
-
     cdef bint is_recording(self) noexcept nogil:
         return (
             self.handle is not NULL and not self.busy
@@ -171,11 +163,10 @@ cdef class CommandEncoder:
         self.order()
 
     cdef int order(self) except -1 nogil:
-        self.enter()
-        if encoder_has_begun(self.handle):
-            encoder_barrier(self.handle, NULL)
-            self.barrier_count += 1
-        self.leave()
+        if not record_barrier(self):
+            # Nothing to do before the first dispatch; other reasons raise.
+            self.enter()
+            self.leave()
         return 0
 
     def commit(self):

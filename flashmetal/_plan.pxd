@@ -6,12 +6,28 @@ from flashmetal._encoder cimport CommandEncoder
 from flashmetal._pipeline cimport Pipeline
 
 
+# What slides from one encode of a DecodePlan to the next.
+cdef struct PlanWindow:
+    uint32_t *seq_len                     # in the parameter struct; NULL: nothing slides
+    fm_argument *k_cache
+    fm_argument *v_cache
+    size_t k_offset                       # where row 0 of the caches is bound
+    size_t v_offset
+    size_t row_bytes
+
+
+# One block of memory, that an encode may touch it from end to end: arguments, threadgroup memory
+# and bytes lie behind.
+cdef struct PlanBlock:
+    fm_dispatch dispatch
+    PlanWindow window
+
+
 cdef class Plan:
     # A checked dispatch with memory of its own. Whoever encodes or patches it holds the GIL, or is
     # the only one to use the plan.
-    cdef fm_dispatch dispatch             # points into storage
-    cdef fm_argument *arguments           # the same as dispatch.arguments
-    cdef void *storage                    # owned: arguments, threadgroup memory, bytes
+    cdef PlanBlock *block                 # owned
+    cdef fm_argument *arguments           # the same as block.dispatch.arguments
     cdef readonly Pipeline pipeline       # kept alive
     cdef list allocations                 # of the buffer arguments, in their order; kept alive
     cdef size_t releases                  # release_count when they were looked at last

@@ -1,3 +1,5 @@
+# cython: binding=False, embedsignature=True, embedsignature.format=clinic
+# Functions of Python's own kind are called faster.
 """LaunchPlan: a dispatch that is checked once, patched, and encoded again and again."""
 
 cimport cython
@@ -7,13 +9,13 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.number cimport PyIndex_Check
 from libc.math cimport isfinite
 from libc.stdint cimport INT32_MIN, INT64_MAX, UINT32_MAX, uint32_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from flashmetal._bridge cimport FM_MAX_BUFFERS, fm_argument, fm_threadgroup_memory
 from flashmetal._buffer cimport Allocation, release_count, require_live
 from flashmetal._dispatch cimport Launch, check_same_device, clear_launch, fill_launch
-from flashmetal._encoder cimport CommandEncoder
-from flashmetal._integer cimport to_integer
+from flashmetal._encoder cimport CommandEncoder, record
+from flashmetal._integer cimport quick_integer
 from flashmetal._pipeline cimport Pipeline
 
 import numpy as np
@@ -30,7 +32,7 @@ cdef class Plan:
     """What all plans are: one checked dispatch, and what keeps it valid."""
 
     def __dealloc__(self):
-        PyMem_Free(self.storage)
+        PyMem_Free(self.block)
 
     @property
     def device(self):
@@ -43,24 +45,20 @@ cdef class Plan:
         cdef size_t memory = (
             launch.dispatch.threadgroup_memory_count * sizeof(fm_threadgroup_memory)
         )
-        cdef size_t used = round_up(arguments + memory)
-        cdef char *storage = <char *>PyMem_Malloc(used + count_bytes(launch))
-        cdef fm_argument *argument
-        if storage is NULL:
+        cdef size_t size = sizeof(PlanBlock) + round_up(arguments + memory)
+        cdef PlanBlock *block = <PlanBlock *>PyMem_Malloc(size + count_bytes(launch))
+        if block is NULL:
             raise MemoryError
-        self.storage = storage
-        self.arguments = <fm_argument *>storage
-        self.dispatch = launch.dispatch
-        self.dispatch.arguments = self.arguments
-        self.dispatch.threadgroup_memory = <fm_threadgroup_memory *>(storage + arguments)
-        memcpy(storage, launch.arguments, arguments)
-        memcpy(storage + arguments, launch.threadgroup_memory, memory)
-        for i in range(self.dispatch.argument_count):
-            argument = &self.arguments[i]
-            if argument.buffer is NULL:
-                memcpy(storage + used, argument.bytes, argument.length)
-                argument.bytes = storage + used
-                used += round_up(argument.length)
+        cdef char *behind = <char *>(block + 1)
+        memset(block, 0, sizeof(PlanBlock))
+        memcpy(behind, launch.arguments, arguments)
+        memcpy(behind + arguments, launch.threadgroup_memory, memory)
+        block.dispatch = launch.dispatch
+        block.dispatch.arguments = <fm_argument *>behind
+        block.dispatch.threadgroup_memory = <fm_threadgroup_memory *>(behind + arguments)
+        self.block = block
+        self.arguments = <fm_argument *>behind
+        copy_bytes(self, <char *>block + size)
         self.pipeline = pipeline
         self.registry_id = pipeline.device.registry_id
         self.allocations = [<Allocation>launch.held[i] for i in range(launch.held_count)]
@@ -135,11 +133,11 @@ cdef class LaunchPlan(Plan):
 
     cdef int encode_to(self, CommandEncoder encoder) except -1 nogil:
         self.check(encoder)
-        if encoder.record(&self.dispatch):
+        if record(encoder, &self.block.dispatch):
             return 0
         encoder.open()
         self.check(encoder)
-        return encoder.encode(&self.dispatch)
+        return encoder.encode(&self.block.dispatch)
 
     def patch(self, index, byte_offset, value):
         """Change some bytes of a bytes argument for the encodes to come.
@@ -163,8 +161,10 @@ cdef class LaunchPlan(Plan):
             of another type. The plan is as it was then.
         """
         cdef str kernel = self.pipeline.name
-        cdef uint32_t position = to_integer(index, 0, FM_MAX_BUFFERS - 1, kernel, "argument index")
-        cdef size_t start = to_integer(byte_offset, 0, INT64_MAX, kernel, "byte_offset")
+        cdef uint32_t position = quick_integer(
+            index, 0, FM_MAX_BUFFERS - 1, kernel, "argument index"
+        )
+        cdef size_t start = quick_integer(byte_offset, 0, INT64_MAX, kernel, "byte_offset")
         cdef uint32_t word
         if isinstance(value, (bytes, bytearray, memoryview)):
             write_bytes(self, position, start, value)
@@ -174,7 +174,7 @@ cdef class LaunchPlan(Plan):
 
     cdef char *find_bytes(self, uint32_t index, size_t end) noexcept nogil:
         cdef fm_argument *argument
-        for i in range(self.dispatch.argument_count):
+        for i in range(self.block.dispatch.argument_count):
             argument = &self.arguments[i]
             if argument.index == index and argument.buffer is NULL and end <= argument.length:
                 return <char *>argument.bytes
@@ -185,6 +185,16 @@ cdef class LaunchPlan(Plan):
 
 cdef size_t round_up(size_t size) noexcept nogil:
     return (size + BYTES_UNIT - 1) // BYTES_UNIT * BYTES_UNIT
+
+
+cdef void copy_bytes(Plan plan, char *room) noexcept:
+    cdef fm_argument *argument
+    for i in range(plan.block.dispatch.argument_count):
+        argument = &plan.arguments[i]
+        if argument.buffer is NULL:
+            memcpy(room, argument.bytes, argument.length)
+            argument.bytes = room
+            room += round_up(argument.length)
 
 
 cdef size_t count_bytes(const Launch *launch) noexcept nogil:
@@ -205,7 +215,7 @@ cdef int look_again(Plan plan) except -1 with gil:
     # Some buffer was released since: one of the plan's, or another.
     cdef size_t seen = release_count
     cdef size_t position = 0
-    for i in range(plan.dispatch.argument_count):
+    for i in range(plan.block.dispatch.argument_count):
         if plan.arguments[i].buffer is not NULL:
             check_live(plan, plan.arguments[i].index, plan.allocations[position])
             position += 1
@@ -224,7 +234,7 @@ cdef char *find_room(LaunchPlan plan, uint32_t index, size_t start, size_t size)
     cdef fm_argument *argument
     if memory is not NULL:
         return memory + start
-    for i in range(plan.dispatch.argument_count):
+    for i in range(plan.block.dispatch.argument_count):
         argument = &plan.arguments[i]
         if argument.index == index and argument.buffer is not NULL:
             raise InvalidArgument(
@@ -258,7 +268,7 @@ cdef uint32_t to_word(str kernel, object value) except? 0xFFFFFFFF:
     if PyFloat_Check(value) or isinstance(value, np.floating):
         return float_word(kernel, value)
     if PyIndex_Check(value) and not isinstance(value, bool):
-        return <uint32_t>to_integer(value, INT32_MIN, UINT32_MAX, kernel, "a patch")
+        return <uint32_t>quick_integer(value, INT32_MIN, UINT32_MAX, kernel, "a patch")
     raise InvalidArgument(
         f"{kernel}: a patch must be an int, a float or bytes, got {value!r}; fields of other "
         "types, bool included, are given as bytes"

@@ -1,3 +1,5 @@
+# cython: binding=False, embedsignature=True, embedsignature.format=clinic
+# Functions of Python's own kind are called faster.
 """FlashAttnPrefillTensorParams: the parameter struct of prefill attention, as words."""
 
 cimport cython

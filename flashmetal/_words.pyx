@@ -1,19 +1,14 @@
 """What the parameter structs of the kernels share: checked fields, and 32-bit words as bytes."""
 
 cimport cython
-from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.math cimport isfinite, sqrt
-from libc.stdint cimport UINT32_MAX, uint32_t
+from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
-from flashmetal._integer cimport to_integer
+from flashmetal._integer cimport quick_integer
 
 from flashmetal.errors import InvalidArgument
-
-
-cdef uint32_t to_u32(object value, str subject, str field) except? 0:
-    return <uint32_t>to_integer(value, 0, UINT32_MAX, subject, field)
 
 
 cdef uint32_t to_scale_bits(object scale, uint32_t head_dim, str subject) except? 0:
@@ -52,26 +47,23 @@ cdef bytes to_bytes(const uint32_t *words, size_t count):
     return PyBytes_FromStringAndSize(<const char *>words, count * sizeof(uint32_t))
 
 
-cdef int write_words(const uint32_t *words, size_t count, object buffer, object offset,
-                     str subject) except -1:
-    cdef Py_buffer view
+cdef int refuse_buffer(str subject) except -1:
     try:
-        PyObject_GetBuffer(buffer, &view, PyBUF_WRITABLE)
+        raise_pending()
     except (BufferError, TypeError, ValueError) as error:
         raise InvalidArgument(
             f"{subject}: pack_into needs a writable, contiguous buffer: {error}"
         ) from error
-    try:
-        write_at(words, count * sizeof(uint32_t), &view, offset, subject)
-    finally:
-        PyBuffer_Release(&view)
     return 0
 
 
-cdef int write_at(const uint32_t *words, Py_ssize_t size, const Py_buffer *view, object offset,
-                  str subject) except -1:
+cdef int raise_pending() except -1:
+    # The exception is set: get_buffer leaves it so.
+    return -1
+
+
+cdef Py_ssize_t find_place(const Py_buffer *view, Py_ssize_t size, object offset,
+                           str subject) except -1:
     if view.len < size:
         raise InvalidArgument(f"{subject}: pack_into needs {size} bytes, got {view.len}")
-    cdef Py_ssize_t start = to_integer(offset, 0, view.len - size, subject, "pack_into offset")
-    memcpy(<char *>view.buf + start, words, size)
-    return 0
+    return quick_integer(offset, 0, view.len - size, subject, "pack_into offset")

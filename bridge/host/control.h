@@ -35,7 +35,8 @@ typedef struct hm_control {
     void (*dump_live_objects)(void);              /* to stderr */
     bool (*quiesce)(int milliseconds);            /* until queues are idle; false: not in time */
     void (*get_diagnostics)(hm_diagnostics *out);
-    uint64_t (*message_count)(void); /* Objective-C messages to encoders since the start */
+    /* Objective-C messages to encoders since the start; exact while one thread encodes. */
+    uint64_t (*message_count)(void);
     /* Folder of the MSL headers, needed once before the first compilation. */
     void (*set_headers)(const char *folder);
     /* The folder of the on-disk cache of compiled kernels; NULL: as the environment says. */

@@ -76,8 +76,7 @@ static IMP unrecognized(id object, SEL selector) {
 }
 
 - (instancetype)retain {
-    atomic_fetch_add_explicit(&hm_header_of(self)->references, 1, memory_order_relaxed);
-    return self;
+    return hm_retain(self);
 }
 
 - (oneway void)release {

@@ -39,12 +39,6 @@
            retainedReferences:(BOOL)retainedReferences
                  errorOptions:(MTLCommandBufferErrorOption)errorOptions;
 
-/* Room of `size` bytes for a command, already in the list; NULL: no memory, and it will fail. */
-- (void *)addCommand:(hm_command_kind)kind size:(size_t)size;
-/* A copy that lives as long as the command buffer; NULL as above. */
-- (void *)copyBytes:(const void *)bytes length:(size_t)length;
-/* Retains `object` until completion. */
-- (void)hold:(id)object;
 /* Once closed the encoder is known by its label only. */
 - (void)closeEncoder:(HMComputeCommandEncoder *)encoder;
 /* It will end with an error. The first reason stays. */
@@ -53,5 +47,14 @@
 /* On the queue's thread. */
 - (void)completeWithError:(NSError *)error start:(CFTimeInterval)start end:(CFTimeInterval)end;
 @end
+
+/* For recording, functions: messages would cost as much as what they do. */
+
+/* Room of `size` bytes for a command, already in the list; NULL: no memory, and it will fail. */
+void *hm_add_command(HMCommandBuffer *commandBuffer, hm_command_kind kind, size_t size);
+/* A copy that lives as long as the command buffer; NULL as above. */
+void *hm_copy_bytes(HMCommandBuffer *commandBuffer, const void *bytes, size_t length);
+/* Retains `object` until completion. */
+void hm_hold(HMCommandBuffer *commandBuffer, id object);
 
 #endif

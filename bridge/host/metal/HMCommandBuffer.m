@@ -7,6 +7,7 @@
 #include "diagnostics.h"
 #include "execution.h"
 #include "faults.h"
+#include "object_header.h"
 
 /* Makes room for one more pointer; aborts without memory, as a half-recorded command buffer would
  * be worse. */
@@ -14,6 +15,38 @@ static void *grown(void *array, size_t count) {
     void *larger = realloc(array, (count + 1) * sizeof(void *));
     if (!larger) abort();
     return larger;
+}
+
+/* ---- recording ---- */
+
+void *hm_add_command(HMCommandBuffer *self, hm_command_kind kind, size_t size) {
+    hm_command *command = hm_arena_allocate(&self->_arena, size);
+    if (!command) {
+        [self failBecause:"no memory to record a command"];
+        return NULL;
+    }
+    *command = (hm_command){.kind = kind, .encoder = self->_encoderCount - 1};
+    *self->_nextCommand = command;
+    self->_nextCommand = &command->next;
+    return command;
+}
+
+void *hm_copy_bytes(HMCommandBuffer *self, const void *bytes, size_t length) {
+    void *copy = hm_arena_allocate(&self->_arena, length);
+    if (copy)
+        memcpy(copy, bytes, length);
+    else
+        [self failBecause:"no memory to copy bytes"];
+    return copy;
+}
+
+void hm_hold(HMCommandBuffer *self, id object) {
+    if (self->_heldCount == self->_heldCapacity) {
+        self->_heldCapacity = self->_heldCapacity ? 2 * self->_heldCapacity : 64;
+        self->_held = (id *)realloc(self->_held, self->_heldCapacity * sizeof(id));
+        if (!self->_held) abort();
+    }
+    self->_held[self->_heldCount++] = hm_retain(object);
 }
 
 @implementation HMCommandBuffer
@@ -71,38 +104,6 @@ static void *grown(void *array, size_t count) {
     _handlerCount = 0;
 }
 
-/* ---- recording ---- */
-
-- (void *)addCommand:(hm_command_kind)kind size:(size_t)size {
-    hm_command *command = hm_arena_allocate(&_arena, size);
-    if (!command) {
-        [self failBecause:"no memory to record a command"];
-        return NULL;
-    }
-    *command = (hm_command){.kind = kind, .encoder = _encoderCount - 1};
-    *_nextCommand = command;
-    _nextCommand = &command->next;
-    return command;
-}
-
-- (void *)copyBytes:(const void *)bytes length:(size_t)length {
-    void *copy = hm_arena_allocate(&_arena, length);
-    if (copy)
-        memcpy(copy, bytes, length);
-    else
-        [self failBecause:"no memory to copy bytes"];
-    return copy;
-}
-
-- (void)hold:(id)object {
-    if (_heldCount == _heldCapacity) {
-        _heldCapacity = _heldCapacity ? 2 * _heldCapacity : 64;
-        _held = (id *)realloc(_held, _heldCapacity * sizeof(id));
-        if (!_held) abort();
-    }
-    _held[_heldCount++] = [object retain];
-}
-
 - (void)failBecause:(const char *)reason {
     if (!_failure) _failure = strdup(reason);
 }
@@ -147,9 +148,9 @@ static void *grown(void *array, size_t count) {
 
 - (void)addEvent:(HMSharedEvent *)event value:(uint64_t)value kind:(hm_command_kind)kind {
     if ([self refusesRecording:"encoding an event"]) return;
-    hm_event_command *command = [self addCommand:kind size:sizeof *command];
+    hm_event_command *command = hm_add_command(self, kind, sizeof *command);
     if (!command) return;
-    [self hold:event];
+    hm_hold(self, event);
     command->event = event;
     command->value = value;
 }

@@ -11,8 +11,10 @@ uint64_t hm_encoder_message_count(void) {
     return messages;
 }
 
+/* Not one atomic step, which would cost more than many a message: exact for one thread. */
 static void count_message(void) {
-    atomic_fetch_add_explicit(&messages, 1, memory_order_relaxed);
+    uint64_t count = atomic_load_explicit(&messages, memory_order_relaxed);
+    atomic_store_explicit(&messages, count + 1, memory_order_relaxed);
 }
 
 /* Counts a misuse, with which the command buffer will end. */
@@ -31,9 +33,11 @@ __attribute__((format(printf, 2, 3))) static void refuse(HMCommandBuffer *comman
 
 /* Retains once for each command buffer, however often the object is set. */
 static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *holder) {
-    if (!commandBuffer->_retainedReferences || *holder == commandBuffer->_serial) return;
-    [commandBuffer hold:object];
-    *holder = commandBuffer->_serial;
+    if (!commandBuffer->_retainedReferences) return;
+    /* Its own serial is there only if this thread has put it there. */
+    if (atomic_load_explicit(holder, memory_order_relaxed) == commandBuffer->_serial) return;
+    hm_hold(commandBuffer, object);
+    atomic_store_explicit(holder, commandBuffer->_serial, memory_order_relaxed);
 }
 
 @implementation HMComputeCommandEncoder
@@ -138,7 +142,7 @@ static void bind_at_offset(HMComputeCommandEncoder *self, HMBuffer *buffer, NSUI
                HM_MAX_BYTES);
         return;
     }
-    void *copy = [_commandBuffer copyBytes:bytes length:length];
+    void *copy = hm_copy_bytes(_commandBuffer, bytes, length);
     bind(self, nil, copy, length, index);
 }
 
@@ -242,8 +246,8 @@ static BOOL can_dispatch(HMComputeCommandEncoder *self, const NSUInteger grid[3]
 static void dispatch(HMComputeCommandEncoder *self, const NSUInteger grid[3],
                      const NSUInteger threads[3]) {
     if (!can_dispatch(self, grid, threads)) return;
-    hm_dispatch *command = [self->_commandBuffer addCommand:HM_COMMAND_DISPATCH
-                                                       size:sizeof *command];
+    hm_dispatch *command =
+        hm_add_command(self->_commandBuffer, HM_COMMAND_DISPATCH, sizeof *command);
     if (!command) return;
     command->launch = self->_launch;
     command->equivalent = self->_pipeline->_equivalent;
