@@ -9,7 +9,8 @@ struct Params {
 
 static float score(device const float *query, device const half *key, constant Params &params) {
     float sum = 0;
-    for (uint d = 0; d < params.head_dim; d++) sum += query[d] * float(key[d]);
+    for (uint d = 0; d < params.head_dim; d++)
+        sum += query[d] * float(key[d]);
     return sum * as_type<float>(params.scale_bits);
 }
 
@@ -22,7 +23,8 @@ static void attend(device const float *q, device const half *k, device const hal
     for (uint row = 0; row < params.seq_len; row++)
         most = max(most, score(q, k + row * params.kv_dim + first, params));
     float total = 0;
-    for (uint d = 0; d < params.head_dim; d++) out[d] = 0;
+    for (uint d = 0; d < params.head_dim; d++)
+        out[d] = 0;
     for (uint row = 0; row < params.seq_len; row++) {
         const float weight = exp(score(q, k + row * params.kv_dim + first, params) - most);
         total += weight;
