@@ -17,7 +17,7 @@ from ._plan import LaunchPlan
 from ._registry import KernelRegistry, is_unavailable_tensor_header
 from .attention import attention
 from .compile_options import CompileOptions
-from .resources import get_include
+from .resources import get_cython_include, get_include
 
 __all__ = [
     "BARRIER",
@@ -34,6 +34,7 @@ __all__ = [
     "__version__",
     "attention",
     "errors",
+    "get_cython_include",
     "get_include",
     "is_unavailable_tensor_header",
 ]

@@ -45,6 +45,11 @@ cdef size_t release_count
 cdef size_t dtype_size(DTypeCode code) noexcept nogil
 cdef str dtype_name(DTypeCode code)
 cdef DTypeCode dtype_code(object dtype) except *
+# The first byte of a buffer that is not released.
+cdef inline void *contents(Buffer buffer) noexcept nogil:
+    return buffer.allocation.base + buffer.offset
+
+
 # A new handle on part of an allocation; the caller has checked the bounds.
 cdef Buffer new_handle(Allocation allocation, size_t offset, size_t data_length, DTypeCode code,
                        tuple dimensions, bint read_only)

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from .errors import IoError
 
-__all__ = ["find", "get_include", "msl_include", "shader"]
+__all__ = ["find", "get_cython_include", "get_include", "msl_include", "shader"]
 
 
 def find(*parts):
@@ -36,11 +36,23 @@ def msl_include():
 def get_include():
     """Give the folder of flashmetal.h, for C and Cython code that calls the core directly.
 
+    Cython code also needs `get_cython_include`.
+
     Returns
     -------
     str
     """
     return str(find("include", "flashmetal.h").parent)
+
+
+def get_cython_include():
+    """Give the folder to name in cythonize's include_path, for `cimport flashmetal...`.
+
+    Returns
+    -------
+    str
+    """
+    return str(find("__init__.pxd").parent.parent)
 
 
 def shader(name):

@@ -14,6 +14,12 @@ def test_c_header_is_where_get_include_says():
     assert "fm_device_create" in header.read_text(encoding="utf-8")
 
 
+def test_declarations_for_cython_are_where_get_cython_include_says():
+    folder = pathlib.Path(fm.get_cython_include()) / "flashmetal"
+    for module in ("_bridge", "_buffer", "_device", "_encoder", "_plan", "_decode_step"):
+        assert (folder / f"{module}.pxd").is_file()
+
+
 def test_shader_text():
     assert "flash_attention_hd64" in resources.shader("flash_attention").read_text(encoding="utf-8")
 

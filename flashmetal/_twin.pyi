@@ -1,0 +1,6 @@
+from ._decode_plan import DecodePlan
+from ._encoder import CommandEncoder
+
+class Twin:
+    def __init__(self, plans: list[DecodePlan]) -> None: ...
+    def encode(self, encoder: CommandEncoder, seq_len: int, start: int, rounds: int) -> int: ...

@@ -1,0 +1,56 @@
+"""Packing of parameter structs: a field set and the struct written, beside struct.pack_into."""
+
+from __future__ import annotations
+
+import struct
+from itertools import repeat
+from time import perf_counter_ns
+
+from decoding import Decoding
+from timing import Case
+
+from flashmetal.ops.flash_attn_prefill_tensor import FlashAttnPrefillTensorParams
+
+__all__ = ["cases"]
+
+CALLS = 1000
+
+
+def cases(decoding: Decoding) -> dict[str, Case]:
+    """Give the cases."""
+    target = bytearray(64)
+    params = decoding.params
+    prefill = FlashAttnPrefillTensorParams(32, 8, 2, 256, 64, 2048, 256, 512, 256, 512, 256)
+    eight, twelve = struct.Struct("<8I"), struct.Struct("<11if")
+
+    def set_and_pack() -> float:
+        start = perf_counter_ns()
+        for _ in repeat(None, CALLS):
+            params.seq_len = 100
+            params.pack_into(target)
+        return (perf_counter_ns() - start) / CALLS
+
+    def pack_prefill() -> float:
+        start = perf_counter_ns()
+        for _ in repeat(None, CALLS):
+            prefill.pack_into(target)
+        return (perf_counter_ns() - start) / CALLS
+
+    def struct_eight() -> float:
+        start = perf_counter_ns()
+        for _ in repeat(None, CALLS):
+            eight.pack_into(target, 0, 9, 3, 64, 192, 100, 1, 0, 0)
+        return (perf_counter_ns() - start) / CALLS
+
+    def struct_twelve() -> float:
+        start = perf_counter_ns()
+        for _ in repeat(None, CALLS):
+            twelve.pack_into(target, 0, 32, 8, 2, 64, 2048, 256, 512, 256, 512, 256, 64, 1.0)
+        return (perf_counter_ns() - start) / CALLS
+
+    return {
+        "set seq_len + pack_into, 8 words": Case(set_and_pack),
+        "Struct.pack_into, 8 words": Case(struct_eight),
+        "pack_into, 12 words": Case(pack_prefill),
+        "Struct.pack_into, 12 words": Case(struct_twelve),
+    }
