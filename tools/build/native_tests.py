@@ -36,7 +36,7 @@ def run(command, **options):
 
 def main(folder):
     environment = build_environment()
-    print(f"Building the native code with sanitizers in {folder}, which takes a minute", flush=True)
+    print(f"Building the native code with sanitizers in {folder}, which takes minutes", flush=True)
     if not (pathlib.Path(folder) / "build.ninja").exists():
         run(["meson", "setup", folder, *OPTIONS], env=environment, stdout=subprocess.DEVNULL)
     # Where nobody watches, a line for each file is noise.
