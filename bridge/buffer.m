@@ -78,10 +78,20 @@ size_t fm_buffer_length(const fm_buffer *buffer) {
     return buffer->length;
 }
 
+fm_status fm_buffer_track(fm_buffer *buffer, fm_error *error) {
+    if (!buffer->uses) buffer->uses = fm_use_count_create(error);
+    return buffer->uses ? FM_OK : FM_ALLOCATION_FAILED;
+}
+
+bool fm_buffer_is_busy(const fm_buffer *buffer) {
+    return buffer->uses && !fm_use_count_is_zero(buffer->uses);
+}
+
 void fm_buffer_release(fm_buffer *buffer) {
     if (!buffer) return;
     @autoreleasepool {
         [buffer->metal release];
     }
+    fm_use_count_release(buffer->uses);
     free(buffer);
 }

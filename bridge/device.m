@@ -20,6 +20,9 @@ static fm_status open_device(fm_device *device, const fm_device_options *options
     if (!device->queue)
         return fm_fail(error, FM_ALLOCATION_FAILED, "Metal returned no command queue");
     device->queue.label = @"flashmetal";
+    device->event = [device->metal newSharedEvent];
+    if (!device->event)
+        return fm_fail(error, FM_ALLOCATION_FAILED, "Metal returned no shared event");
     describe(device->metal, &device->info);
     return FM_OK;
 }
@@ -29,6 +32,10 @@ fm_status fm_device_create(const fm_device_options *options, fm_device **out, fm
     fm_device *device = fm_allocate(sizeof *device, error);
     if (!device) return FM_ALLOCATION_FAILED;
     atomic_init(&device->references, 1);
+    if (pthread_mutex_init(&device->commit_mutex, NULL) != 0) {
+        free(device);
+        return fm_fail(error, FM_ALLOCATION_FAILED, "the system has no mutex left");
+    }
     fm_status status;
     @autoreleasepool {
         status = open_device(device, options, error ? error : &unwanted);
@@ -53,8 +60,10 @@ fm_device *fm_device_retain(fm_device *device) {
 void fm_device_release(fm_device *device) {
     if (!device || atomic_fetch_sub(&device->references, 1) > 1) return;
     @autoreleasepool {
+        [device->event release];
         [device->queue release];
         [device->metal release];
     }
+    pthread_mutex_destroy(&device->commit_mutex);
     free(device);
 }

@@ -23,6 +23,19 @@ static fm_status check_indices(const fm_dispatch *dispatch, fm_error *error) {
     return status;
 }
 
+/* A buffer that stays bound is counted already. */
+static fm_status count_uses(const fm_encoder *encoder, const fm_dispatch *dispatch,
+                            fm_error *error) {
+    fm_status status = FM_OK;
+    for (size_t i = 0; i < dispatch->argument_count && status == FM_OK; i++) {
+        const fm_argument *argument = &dispatch->arguments[i];
+        const fm_buffer *buffer = argument->buffer;
+        if (buffer && buffer->uses && encoder->bindings[argument->index].buffer != buffer->metal)
+            status = fm_completion_add_use(encoder->completion, buffer->uses, error);
+    }
+    return status;
+}
+
 static void set_pipeline(fm_encoder *encoder, id<MTLComputePipelineState> pipeline) {
     if (encoder->pipeline == pipeline) return;
     [encoder->commands setComputePipelineState:pipeline];
@@ -61,6 +74,7 @@ static MTLSize size_of(const uint64_t extent[3]) {
 fm_status fm_encoder_dispatch(fm_encoder *encoder, const fm_dispatch *dispatch, fm_error *error) {
     if (!encoder->commands) return refuse(encoder, error);
     fm_status status = check_indices(dispatch, error);
+    if (status == FM_OK) status = count_uses(encoder, dispatch, error);
     if (status != FM_OK) return status;
     set_pipeline(encoder, dispatch->pipeline->metal);
     for (size_t i = 0; i < dispatch->argument_count; i++)

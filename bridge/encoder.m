@@ -1,5 +1,5 @@
-/* The life of an encoder: created, begun, committed or discarded, waited for. What it records is in
- * dispatch.m. */
+/* The life of an encoder: created, begun, committed or discarded. What it records is in dispatch.m,
+ * waiting in wait.m. */
 #import "internal.h"
 #include <stdlib.h>
 
@@ -95,6 +95,16 @@ static void record(fm_completion *completion, id<MTLCommandBuffer> finished) {
     fm_completion_release(completion);
 }
 
+/* The event's values rise in the order of commits: a later one must not stand for an earlier. */
+static void commit_in_order(fm_encoder *encoder) {
+    fm_device *device = encoder->device;
+    pthread_mutex_lock(&device->commit_mutex);
+    encoder->signal = ++device->last_signal;
+    [encoder->command_buffer encodeSignalEvent:device->event value:encoder->signal];
+    [encoder->command_buffer commit];
+    pthread_mutex_unlock(&device->commit_mutex);
+}
+
 fm_status fm_encoder_commit(fm_encoder *encoder, fm_error *error) {
     fm_status status = fm_encoder_begin(encoder, NULL, error);
     if (status != FM_OK) return status;
@@ -104,18 +114,12 @@ fm_status fm_encoder_commit(fm_encoder *encoder, fm_error *error) {
         [encoder->command_buffer addCompletedHandler:^(id<MTLCommandBuffer> finished) {
             record(completion, finished);
         }];
-        [encoder->command_buffer commit];
+        commit_in_order(encoder);
         drop_commands(encoder);
     }
     unreserve(encoder->device);
     atomic_store(&encoder->committed, true);
     return FM_OK;
-}
-
-fm_status fm_encoder_wait(fm_encoder *encoder, int64_t timeout_ns, fm_error *error) {
-    if (!atomic_load(&encoder->committed))
-        return fm_fail(error, FM_INVALID_STATE, "the encoder is not committed yet");
-    return fm_completion_wait(encoder->completion, timeout_ns, error);
 }
 
 fm_encoder_state fm_encoder_get_state(const fm_encoder *encoder) {

@@ -5,6 +5,7 @@
 
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include "completion.h"
 #include "error.h"
@@ -21,11 +22,15 @@ struct fm_device {
     atomic_int uncommitted;    /* command buffers begun, neither committed nor discarded */
     id<MTLDevice> metal;       /* owned */
     id<MTLCommandQueue> queue; /* owned */
+    id<MTLSharedEvent> event;  /* owned; each command buffer signals it at its end */
+    pthread_mutex_t commit_mutex;
+    uint64_t last_signal; /* guarded by the mutex */
     fm_device_info info;
 };
 
 struct fm_buffer {
     id<MTLBuffer> metal; /* owned */
+    fm_use_count *uses;  /* owned reference; NULL: not tracked */
     void *contents;
     size_t length;
 };
@@ -52,6 +57,7 @@ struct fm_encoder {
     id<MTLComputeCommandEncoder> commands; /* owned, from begin to commit */
     id<MTLComputePipelineState> pipeline;  /* borrowed: the command buffer retains it */
     atomic_bool committed;                 /* read by threads that wait */
+    uint64_t signal;                       /* the value of the device's event once it is done */
     fm_binding bindings[FM_MAX_BUFFERS];   /* what is set, so that it is not set again */
     uint32_t threadgroup_memory[FM_MAX_BUFFERS];
 };

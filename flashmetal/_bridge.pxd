@@ -88,6 +88,8 @@ cdef extern from "flashmetal.h" nogil:
         uint32_t threadgroup_declared
         uint32_t alignment[31]
 
+    ctypedef struct fm_wakeup
+
     ctypedef struct fm_encoder
     ctypedef enum fm_encoder_state:
         FM_ENCODER_OPEN
@@ -139,6 +141,8 @@ cdef fm_status buffer_wrap(fm_device *device, void *memory, size_t length, fm_re
                            void *context, fm_buffer **out, fm_error *error) noexcept nogil
 cdef void *buffer_contents(const fm_buffer *buffer) noexcept nogil
 cdef size_t buffer_length(const fm_buffer *buffer) noexcept nogil
+cdef fm_status buffer_track(fm_buffer *buffer, fm_error *error) noexcept nogil
+cdef bint buffer_is_busy(const fm_buffer *buffer) noexcept nogil
 cdef void buffer_release(fm_buffer *buffer) noexcept nogil
 
 cdef fm_status library_compile(fm_device *device, const char *source, size_t length,
@@ -154,6 +158,11 @@ cdef fm_status pipeline_create(fm_device *device, fm_library *library, const cha
 cdef const fm_pipeline_info *pipeline_get_info(const fm_pipeline *pipeline) noexcept nogil
 cdef void pipeline_release(fm_pipeline *pipeline) noexcept nogil
 
+cdef fm_status wakeup_create(fm_wakeup **out, fm_error *error) noexcept nogil
+cdef int wakeup_descriptor(const fm_wakeup *wakeup) noexcept nogil
+cdef void wakeup_clear(fm_wakeup *wakeup) noexcept nogil
+cdef void wakeup_release(fm_wakeup *wakeup) noexcept nogil
+
 cdef fm_status encoder_create(fm_device *device, fm_encoder **out, fm_error *error) noexcept nogil
 cdef fm_status encoder_begin(fm_encoder *encoder, const char *label,
                              fm_error *error) noexcept nogil
@@ -164,6 +173,10 @@ cdef fm_status encoder_barrier(fm_encoder *encoder, fm_error *error) noexcept no
 cdef fm_status encoder_commit(fm_encoder *encoder, fm_error *error) noexcept nogil
 cdef fm_status encoder_wait(fm_encoder *encoder, int64_t timeout_ns,
                             fm_error *error) noexcept nogil
+cdef fm_status encoder_spin(fm_encoder *encoder, int64_t timeout_ns,
+                            fm_error *error) noexcept nogil
+cdef fm_status encoder_notify(fm_encoder *encoder, fm_wakeup *wakeup,
+                              fm_error *error) noexcept nogil
 cdef fm_encoder_state encoder_get_state(const fm_encoder *encoder) noexcept nogil
 cdef void encoder_get_gpu_time(const fm_encoder *encoder, double *start,
                                double *end) noexcept nogil

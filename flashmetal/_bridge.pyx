@@ -39,6 +39,8 @@ cdef extern from "flashmetal.h" nogil:
                              void *context, fm_buffer **out, fm_error *error)
     void *fm_buffer_contents(const fm_buffer *buffer)
     size_t fm_buffer_length(const fm_buffer *buffer)
+    fm_status fm_buffer_track(fm_buffer *buffer, fm_error *error)
+    bint fm_buffer_is_busy(const fm_buffer *buffer)
     void fm_buffer_release(fm_buffer *buffer)
 
     fm_status fm_library_compile(fm_device *device, const char *source, size_t length,
@@ -54,6 +56,11 @@ cdef extern from "flashmetal.h" nogil:
     const fm_pipeline_info *fm_pipeline_get_info(const fm_pipeline *pipeline)
     void fm_pipeline_release(fm_pipeline *pipeline)
 
+    fm_status fm_wakeup_create(fm_wakeup **out, fm_error *error)
+    int fm_wakeup_descriptor(const fm_wakeup *wakeup)
+    void fm_wakeup_clear(fm_wakeup *wakeup)
+    void fm_wakeup_release(fm_wakeup *wakeup)
+
     fm_status fm_encoder_create(fm_device *device, fm_encoder **out, fm_error *error)
     fm_status fm_encoder_begin(fm_encoder *encoder, const char *label, fm_error *error)
     bint fm_encoder_has_begun(const fm_encoder *encoder)
@@ -62,6 +69,8 @@ cdef extern from "flashmetal.h" nogil:
     fm_status fm_encoder_barrier(fm_encoder *encoder, fm_error *error)
     fm_status fm_encoder_commit(fm_encoder *encoder, fm_error *error)
     fm_status fm_encoder_wait(fm_encoder *encoder, int64_t timeout_ns, fm_error *error)
+    fm_status fm_encoder_spin(fm_encoder *encoder, int64_t timeout_ns, fm_error *error)
+    fm_status fm_encoder_notify(fm_encoder *encoder, fm_wakeup *wakeup, fm_error *error)
     fm_encoder_state fm_encoder_get_state(const fm_encoder *encoder)
     void fm_encoder_get_gpu_time(const fm_encoder *encoder, double *start, double *end)
     void fm_encoder_release(fm_encoder *encoder)
@@ -170,6 +179,14 @@ cdef size_t buffer_length(const fm_buffer *buffer) noexcept nogil:
     return fm_buffer_length(buffer)
 
 
+cdef fm_status buffer_track(fm_buffer *buffer, fm_error *error) noexcept nogil:
+    return fm_buffer_track(buffer, error)
+
+
+cdef bint buffer_is_busy(const fm_buffer *buffer) noexcept nogil:
+    return fm_buffer_is_busy(buffer)
+
+
 cdef void buffer_release(fm_buffer *buffer) noexcept nogil:
     if not forked:
         fm_buffer_release(buffer)
@@ -206,6 +223,22 @@ cdef void pipeline_release(fm_pipeline *pipeline) noexcept nogil:
         fm_pipeline_release(pipeline)
 
 
+cdef fm_status wakeup_create(fm_wakeup **out, fm_error *error) noexcept nogil:
+    return fm_wakeup_create(out, error)
+
+
+cdef int wakeup_descriptor(const fm_wakeup *wakeup) noexcept nogil:
+    return fm_wakeup_descriptor(wakeup)
+
+
+cdef void wakeup_clear(fm_wakeup *wakeup) noexcept nogil:
+    fm_wakeup_clear(wakeup)
+
+
+cdef void wakeup_release(fm_wakeup *wakeup) noexcept nogil:
+    fm_wakeup_release(wakeup)
+
+
 cdef fm_status encoder_create(fm_device *device, fm_encoder **out, fm_error *error) noexcept nogil:
     return fm_encoder_create(device, out, error)
 
@@ -240,6 +273,16 @@ cdef fm_status encoder_commit(fm_encoder *encoder, fm_error *error) noexcept nog
 cdef fm_status encoder_wait(fm_encoder *encoder, int64_t timeout_ns,
                             fm_error *error) noexcept nogil:
     return fm_encoder_wait(encoder, timeout_ns, error)
+
+
+cdef fm_status encoder_spin(fm_encoder *encoder, int64_t timeout_ns,
+                            fm_error *error) noexcept nogil:
+    return fm_encoder_spin(encoder, timeout_ns, error)
+
+
+cdef fm_status encoder_notify(fm_encoder *encoder, fm_wakeup *wakeup,
+                              fm_error *error) noexcept nogil:
+    return fm_encoder_notify(encoder, wakeup, error)
 
 
 cdef fm_encoder_state encoder_get_state(const fm_encoder *encoder) noexcept nogil:

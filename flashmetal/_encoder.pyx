@@ -1,24 +1,24 @@
 """CommandEncoder: one command buffer, encoded, committed and waited for."""
 
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.exc cimport PyErr_CheckSignals
 from cpython.pystate cimport PyThreadState
-from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdint cimport int64_t
 from libc.string cimport memset
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from flashmetal._bridge cimport (
-    FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, FM_TIMED_OUT, check, check_not_forked,
-    encoder_begin, encoder_commit, encoder_create, encoder_dispatch,
-    encoder_get_gpu_time, encoder_get_state, encoder_has_begun, encoder_release, encoder_wait,
-    fm_dispatch, fm_encoder_state, fm_error, fm_status, is_forked,
+    FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, check, check_not_forked, encoder_begin, encoder_commit,
+    encoder_create, encoder_dispatch, encoder_get_gpu_time, encoder_get_state, encoder_has_begun,
+    encoder_release, encoder_wait, fm_dispatch, fm_encoder_state, fm_error, is_forked,
 )
 from flashmetal._device cimport Device
 from flashmetal._dispatch cimport Launch, clear_launch, fill_launch
+from flashmetal._exporter cimport drain
 from flashmetal._pipeline cimport Pipeline
+from flashmetal._wait cimport AUTO, WaitMode, timeout_ns, wait_for_end, wait_mode
+from flashmetal._wakeup cimport future_of_end
 
 from flashmetal._text import to_utf8
-from flashmetal.errors import InvalidArgument, InvalidState, WaitTimeout
+from flashmetal.errors import InvalidArgument, InvalidState
 
 __all__ = ["CommandEncoder"]
 
@@ -27,12 +27,6 @@ cdef extern from "Python.h" nogil:
     bint PyGILState_Check()
     PyThreadState *PyEval_SaveThread()
     void PyEval_RestoreThread(PyThreadState *state)
-
-
-cdef enum:
-    # A wait looks for Ctrl-C this often.
-    SLICE_NS = 20_000_000
-    SECOND_NS = 1_000_000_000
 
 
 cdef class CommandEncoder:
@@ -193,7 +187,7 @@ cdef class CommandEncoder:
             self.leave()
         return 0
 
-    def wait(self, timeout=None):
+    def wait(self, timeout=None, mode="auto"):
         """Wait for the committed work, without the GIL; Ctrl-C interrupts it.
 
         May be called again, and by several threads.
@@ -202,6 +196,10 @@ cdef class CommandEncoder:
         ----------
         timeout : float, optional
             Seconds; for ever when None.
+        mode : {"auto", "block", "spin"}
+            How: "block" sleeps until Metal reports the end. "spin" keeps a core busy looking at
+            the device's event and at that report, and is the soonest to return. "auto" spins for
+            as long as falling asleep would take, then sleeps.
 
         Raises
         ------
@@ -209,33 +207,44 @@ cdef class CommandEncoder:
             When the work is still in flight after `timeout`.
         CommandBufferError
             When the command buffer ended with an error; every wait raises it.
+        InvalidArgument
+            Another mode, or a timeout that is no duration.
         InvalidState
             Before commit.
         """
-        cdef int64_t duration = timeout_ns(timeout)
-        with nogil:
-            self.wait_ns(duration)
+        finish(self, timeout_ns(timeout), wait_mode(mode))
 
     cdef int wait_ns(self, int64_t duration) except -1 nogil:
-        cdef fm_status status
-        cdef fm_error error
-        cdef int64_t deadline = monotonic_ns() + duration
-        cdef int64_t left = duration
         check_waitable(self)
-        memset(&error, 0, sizeof(error))
-        while True:
-            status = encoder_wait(self.handle, min(SLICE_NS, left), &error)
-            if status != FM_TIMED_OUT:
-                return check(status, &error, self.label_text)
-            left = deadline - monotonic_ns()
-            check_signals(left, duration)
+        wait_for_end(self.handle, duration, AUTO)
+        return raise_outcome(self)
 
-    def commit_and_wait(self, timeout=None):
+    def commit_and_wait(self, timeout=None, mode="auto"):
         """Commit unless that is done, then `wait`."""
-        timeout_ns(timeout)
+        cdef int64_t duration = timeout_ns(timeout)
+        cdef WaitMode how = wait_mode(mode)
         if require_state(self) == FM_ENCODER_OPEN:
             self.commit()
-        self.wait(timeout)
+        finish(self, duration, how)
+
+    async def completed(self):
+        """Wait for the committed work in an event loop of asyncio, without a thread.
+
+        Any number of tasks may await any number of encoders, in any order. A task that is cancelled
+        leaves the work in flight.
+
+        Raises
+        ------
+        CommandBufferError
+            When the command buffer ended with an error.
+        InvalidState
+            Before commit.
+        """
+        check_waitable(self)
+        if encoder_get_state(self.handle) == FM_ENCODER_COMMITTED:
+            await future_of_end(self, self.handle)
+        drain()
+        raise_outcome(self)
 
     def discard(self):
         """Throw away what was encoded and not committed.
@@ -354,6 +363,22 @@ cdef int commit_entered(CommandEncoder encoder) except -1 nogil:
     return check(encoder_commit(encoder.handle, &error), &error, encoder.label_text)
 
 
+cdef int finish(CommandEncoder encoder, int64_t duration, WaitMode mode) except -1:
+    check_waitable(encoder)
+    if encoder_get_state(encoder.handle) == FM_ENCODER_COMMITTED:
+        with nogil:
+            wait_for_end(encoder.handle, duration, mode)
+    drain()
+    return raise_outcome(encoder)
+
+
+cdef int raise_outcome(CommandEncoder encoder) except -1 nogil:
+    # The work has ended: how?
+    cdef fm_error error
+    memset(&error, 0, sizeof(error))
+    return check(encoder_wait(encoder.handle, 0, &error), &error, encoder.label_text)
+
+
 cdef int check_waitable(CommandEncoder encoder) except -1 nogil:
     if encoder.handle is not NULL and not is_forked() and (
         encoder_get_state(encoder.handle) != FM_ENCODER_OPEN
@@ -366,32 +391,3 @@ cdef int refuse_wait(CommandEncoder encoder) except -1 with gil:
     check_not_forked()
     require_state(encoder)
     raise InvalidState(f"{display_name(encoder)} is waited for before it is committed")
-
-
-cdef int check_signals(int64_t left, int64_t duration) except -1 with gil:
-    PyErr_CheckSignals()
-    if left <= 0:
-        raise WaitTimeout(duration / <double>SECOND_NS)
-    return 0
-
-
-cdef int64_t monotonic_ns() noexcept nogil:
-    cdef timespec now
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return now.tv_sec * <int64_t>SECOND_NS + now.tv_nsec
-
-
-cdef int64_t timeout_ns(object timeout) except -1:
-    # For ever is half the range, so that a clock's reading can be added.
-    cdef int64_t for_ever = INT64_MAX // 2
-    cdef double seconds = -1
-    if timeout is None:
-        return for_ever
-    try:
-        seconds = timeout
-    except (TypeError, OverflowError):
-        pass
-    # Written so that NaN fails it, too.
-    if not seconds >= 0:
-        raise InvalidArgument(f"timeout must be None or seconds from 0 on, got {timeout!r}")
-    return min(for_ever, <int64_t>min(seconds * SECOND_NS, <double>for_ever))

@@ -21,7 +21,7 @@ encoder.commit()
 for _ in range({attempts}):
     print("waiting", flush=True)
     try:
-        encoder.wait(timeout={timeout})
+        encoder.wait({timeout}, "{mode}")
     except KeyboardInterrupt:
         print(time.time(), flush=True)
 print(encoder.state, flush=True)
@@ -39,9 +39,9 @@ def interrupt_once(process):
     return float(process.stdout.readline()) - sent
 
 
-@pytest.mark.parametrize("timeout", [None, 10])
-def test_wait_sees_ctrl_c_within_50_milliseconds(timeout):
-    script = WAIT.format(timeout=timeout, attempts=ATTEMPTS)
+@pytest.mark.parametrize(("timeout", "mode"), [(None, "auto"), (10, "block"), (None, "spin")])
+def test_wait_sees_ctrl_c_within_50_milliseconds(timeout, mode):
+    script = WAIT.format(timeout=timeout, mode=mode, attempts=ATTEMPTS)
     command = [sys.executable, "-c", script]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         delays = [interrupt_once(process) for _ in range(ATTEMPTS)]

@@ -12,9 +12,8 @@ PROTOCOLS = {"__init__", "__buffer__"}  # of the type system, or inherited at ru
 
 def stub_names(body):
     """Names that a stub defines, but for its type aliases."""
-    return {
-        node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    } - PROTOCOLS
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return {node.name for node in body if isinstance(node, kinds)} - PROTOCOLS
 
 
 def run_time_names(owner):

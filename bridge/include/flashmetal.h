@@ -101,6 +101,10 @@ fm_status fm_buffer_wrap(fm_device *device, void *memory, size_t length, fm_rele
                          void *context, fm_buffer **out, fm_error *error);
 void *fm_buffer_contents(const fm_buffer *buffer);
 size_t fm_buffer_length(const fm_buffer *buffer);
+/* Counts the command buffers that bind it from now on. */
+fm_status fm_buffer_track(fm_buffer *buffer, fm_error *error);
+/* Whether one of them is uncommitted or in flight. */
+bool fm_buffer_is_busy(const fm_buffer *buffer);
 void fm_buffer_release(fm_buffer *buffer);
 
 /* ---- library ------------------------------------------------------------------------------- */
@@ -165,6 +169,17 @@ fm_status fm_pipeline_create(fm_device *device, fm_library *library, const char 
 const fm_pipeline_info *fm_pipeline_get_info(const fm_pipeline *pipeline);
 void fm_pipeline_release(fm_pipeline *pipeline);
 
+/* ---- wake-up ------------------------------------------------------------------------------- */
+
+typedef struct fm_wakeup fm_wakeup; /* a descriptor for event loops */
+
+fm_status fm_wakeup_create(fm_wakeup **out, fm_error *error);
+/* To be polled for reading, only; closed once the user and all completions are done with it. */
+int fm_wakeup_descriptor(const fm_wakeup *wakeup);
+/* Before looking which work has completed: readable again only after another completion. */
+void fm_wakeup_clear(fm_wakeup *wakeup);
+void fm_wakeup_release(fm_wakeup *wakeup);
+
 /* ---- encoder ------------------------------------------------------------------------------- */
 
 typedef struct fm_encoder fm_encoder; /* one command buffer and one concurrent compute encoder */
@@ -217,6 +232,10 @@ fm_status fm_encoder_commit(fm_encoder *encoder, fm_error *error);
 /* Until completion or `timeout_ns` (negative: for ever). FM_TIMED_OUT, FM_COMMAND_FAILED with
  * Metal's error, or FM_OK; may be called again, and by several threads. */
 fm_status fm_encoder_wait(fm_encoder *encoder, int64_t timeout_ns, fm_error *error);
+/* The same, looking without a pause in place of sleeping: sooner, but it takes a whole core. */
+fm_status fm_encoder_spin(fm_encoder *encoder, int64_t timeout_ns, fm_error *error);
+/* After commit: makes the wake-up readable at completion, at once if that has come. */
+fm_status fm_encoder_notify(fm_encoder *encoder, fm_wakeup *wakeup, fm_error *error);
 fm_encoder_state fm_encoder_get_state(const fm_encoder *encoder);
 /* Seconds on Metal's clock; both 0 before completion. */
 void fm_encoder_get_gpu_time(const fm_encoder *encoder, double *start, double *end);

@@ -156,6 +156,44 @@ static void a_discarded_encoder_lets_go_of_its_buffers(void) {
     free(memory);
 }
 
+static void a_tracked_buffer_is_busy_while_command_buffers_bind_it(void) {
+    fm_buffer *a = new_buffer(4), *out = new_buffer(4);
+    fm_encoder *first = new_encoder(), *second = new_encoder(), *third = new_encoder();
+    CHECK(!fm_buffer_is_busy(a));
+    for (int i = 0; i < 2; i++)
+        CHECK(fm_buffer_track(a, &error) == FM_OK);
+    CHECK(!fm_buffer_is_busy(a));
+    for (int i = 0; i < 3; i++)
+        CHECK(dispatch_scale_add(first, a, out, (scale_add_parameters){1, 1}) == FM_OK);
+    CHECK(dispatch_scale_add(second, out, a, (scale_add_parameters){1, 1}) == FM_OK);
+    CHECK(dispatch_scale_add(third, out, out, (scale_add_parameters){1, 1}) == FM_OK);
+    CHECK(fm_buffer_is_busy(a) && !fm_buffer_is_busy(out));
+    CHECK(host->faults("hang:ms=50") == 1);
+    CHECK(fm_encoder_commit(first, &error) == FM_OK);
+    fm_encoder_release(second); /* discarded */
+    CHECK(fm_buffer_is_busy(a));
+    CHECK(fm_encoder_wait(first, -1, &error) == FM_OK);
+    CHECK(!fm_buffer_is_busy(a));
+    fm_encoder_release(first);
+    fm_encoder_release(third);
+    fm_buffer_release(out);
+    fm_buffer_release(a);
+}
+
+static void a_buffer_that_is_bound_again_is_counted(void) {
+    fm_buffer *a = new_buffer(4), *out = new_buffer(4);
+    fm_encoder *encoder = new_encoder();
+    CHECK(dispatch_scale_add(encoder, out, out, (scale_add_parameters){1, 1}) == FM_OK);
+    CHECK(fm_buffer_track(a, &error) == FM_OK);
+    CHECK(dispatch_scale_add(encoder, a, out, (scale_add_parameters){1, 1}) == FM_OK);
+    CHECK(fm_buffer_is_busy(a));
+    fm_buffer_release(a); /* before the work that uses it */
+    CHECK(fm_encoder_commit(encoder, &error) == FM_OK);
+    CHECK(fm_encoder_wait(encoder, -1, &error) == FM_OK);
+    fm_encoder_release(encoder);
+    fm_buffer_release(out);
+}
+
 int main(void) {
     static const bridge_case CASES[] = {
         {"a new buffer is zeroed and aligned", a_new_buffer_is_zeroed_and_aligned},
@@ -171,6 +209,9 @@ int main(void) {
         {"buffers live until the work that uses them is done",
          buffers_live_until_the_work_that_uses_them_is_done},
         {"a discarded encoder lets go of its buffers", a_discarded_encoder_lets_go_of_its_buffers},
+        {"a tracked buffer is busy while command buffers bind it",
+         a_tracked_buffer_is_busy_while_command_buffers_bind_it},
+        {"a buffer that is bound again is counted", a_buffer_that_is_bound_again_is_counted},
     };
     return run_cases(CASES, LENGTH(CASES));
 }

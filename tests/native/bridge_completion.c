@@ -62,6 +62,28 @@ static void every_waiter_gets_a_copy(void) {
     fm_error_clear(&second);
 }
 
+static void uses_end_with_the_work_or_without_it(void) {
+    for (int committed = 0; committed < 2; committed++) {
+        fm_use_count *counts[9];
+        fm_completion *first = new_completion(), *second = new_completion();
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            counts[i] = fm_use_count_create(NULL);
+            CHECK(fm_use_count_is_zero(counts[i]));
+            for (int again = 0; again < 3; again++)
+                CHECK(fm_completion_add_use(first, counts[i], NULL) == FM_OK);
+        }
+        CHECK(fm_completion_add_use(second, counts[8], NULL) == FM_OK);
+        CHECK(!fm_use_count_is_zero(counts[0]) && !fm_use_count_is_zero(counts[8]));
+        if (committed) fm_completion_finish(first, &(fm_error){0}, 1, 2);
+        fm_completion_release(first);
+        CHECK(fm_use_count_is_zero(counts[0]) && !fm_use_count_is_zero(counts[8]));
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+            fm_use_count_release(counts[i]);
+        fm_completion_release(second); /* it uses a count that nobody else knows any more */
+    }
+    fm_use_count_release(NULL);
+}
+
 static void *finish_and_release(void *completion) {
     fm_completion_finish(completion, &(fm_error){0}, 3, 4);
     fm_completion_release(completion);
@@ -112,6 +134,7 @@ int main(void) {
     nothing_is_known_before_the_end();
     an_outcome_without_a_text_is_an_error_still();
     every_waiter_gets_a_copy();
+    uses_end_with_the_work_or_without_it();
     a_waiter_is_woken_and_the_last_one_frees();
     every_waiter_is_woken();
     a_waiter_sleeps();

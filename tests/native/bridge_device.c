@@ -71,6 +71,13 @@ static void no_queue_is_an_error(void) {
     CHECK(!opened);
 }
 
+static void no_shared_event_is_an_error(void) {
+    fm_device *opened = NULL;
+    CHECK(host->faults("event") == 1);
+    CHECK(fails(fm_device_create(NULL, &opened, &error), FM_ALLOCATION_FAILED, "shared event"));
+    CHECK(!opened);
+}
+
 static void the_error_may_be_left_out(void) {
     fm_device *opened = NULL;
     host->faults("device");
@@ -112,6 +119,7 @@ int main(void) {
         {"unknown options are refused", unknown_options_are_refused},
         {"no device is an error", no_device_is_an_error},
         {"no queue is an error", no_queue_is_an_error},
+        {"no shared event is an error", no_shared_event_is_an_error},
         {"the error may be left out", the_error_may_be_left_out},
         {"an encoder outlives the handle of its device",
          an_encoder_outlives_the_handle_of_its_device},

@@ -43,6 +43,74 @@ static void command_buffers_run_in_the_order_of_commits(void) {
         CHECK(order[i] == COUNT - 1 - i);
 }
 
+static void a_command_buffer_that_computes_nothing_is_done_at_its_commit(void) {
+    id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    __block int called = 0;
+    [commands addCompletedHandler:^(id<MTLCommandBuffer> done) {
+        CHECK(done.status == MTLCommandBufferStatusCompleted && event.signaledValue == 4);
+        called++;
+    }];
+    [commands encodeSignalEvent:event value:4];
+    [commands commit];
+    CHECK(called == 1 && commands.status == MTLCommandBufferStatusCompleted);
+    CHECK(commands.GPUEndTime >= commands.GPUStartTime && commands.GPUStartTime > 0);
+    [commands waitUntilCompleted];
+}
+
+static void it_comes_after_the_work_before_it_still(void) {
+    id<MTLBuffer> buffer = host_buffer(4);
+    id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
+    id<MTLCommandBuffer> slow = [queue commandBuffer], empty = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = host_encoder(slow, buffer);
+    [encoder dispatchThreadgroups:ONE threadsPerThreadgroup:ONE];
+    [encoder endEncoding];
+    [slow encodeWaitForEvent:event value:1];
+    [empty addCompletedHandler:^(id<MTLCommandBuffer> done) {
+        CHECK(done == empty && slow.status == MTLCommandBufferStatusCompleted);
+    }];
+    [slow commit];
+    [empty commit];
+    sleep_for(20);
+    CHECK(empty.status < MTLCommandBufferStatusCompleted);
+    event.signaledValue = 1;
+    [empty waitUntilCompleted];
+    CHECK(*(int *)buffer.contents == 1);
+}
+
+static void a_handler_may_commit_another_of_them(void) {
+    __block int depth = 0;
+    for (int i = 0; i < 3; i++) {
+        id<MTLCommandBuffer> first = [queue commandBuffer], second = [queue commandBuffer];
+        [second addCompletedHandler:^(id<MTLCommandBuffer> done) {
+            CHECK(done == second && first.status == MTLCommandBufferStatusCompleted);
+            depth--;
+        }];
+        [first addCompletedHandler:^(id<MTLCommandBuffer> done) {
+            CHECK(done == first);
+            depth++;
+            [second commit];
+            CHECK(depth == 1); /* its handler comes later: one at a time */
+        }];
+        [first commit];
+        [second waitUntilCompleted];
+        CHECK(depth == 0);
+    }
+}
+
+static void its_handler_may_drop_the_queue(void) {
+    __block id<MTLCommandQueue> own = [device newCommandQueue];
+    id<MTLCommandBuffer> commands = nil;
+    @autoreleasepool {
+        commands = [[own commandBuffer] retain];
+    }
+    [commands addCompletedHandler:^(id<MTLCommandBuffer> done) {
+        [own release];
+        [done release];
+    }];
+    [commands commit];
+}
+
 static void handlers_are_called_before_a_wait_returns(void) {
     for (int i = 0; i < 20; i++) {
         __block int called = 0;
@@ -280,6 +348,11 @@ int main(void) {
         {"status follows the work", status_follows_the_work},
         {"command buffers run in the order of commits",
          command_buffers_run_in_the_order_of_commits},
+        {"a command buffer that computes nothing is done at its commit",
+         a_command_buffer_that_computes_nothing_is_done_at_its_commit},
+        {"it comes after the work before it still", it_comes_after_the_work_before_it_still},
+        {"a handler may commit another of them", a_handler_may_commit_another_of_them},
+        {"its handler may drop the queue", its_handler_may_drop_the_queue},
         {"handlers are called before a wait returns", handlers_are_called_before_a_wait_returns},
         {"a handler may commit more", a_handler_may_commit_more},
         {"the 65th command buffer waits for one to leave",

@@ -18,7 +18,8 @@
 
     hm_arena _arena;
     hm_command *_firstCommand, **_nextCommand;
-    id *_held; /* what the commands need, owned until completion */
+    BOOL _takesTime; /* a command computes or waits */
+    id *_held;       /* what the commands need, owned until completion */
     NSUInteger _heldCount, _heldCapacity;
     HMComputeCommandEncoder *_openEncoder; /* borrowed */
     NSString **_encoderLabels;             /* owned, by number; nil where there is none */
@@ -44,7 +45,7 @@
 /* It will end with an error. The first reason stays. */
 - (void)failBecause:(const char *)reason;
 
-/* On the queue's thread. */
+/* On the queue's thread, or within commit. */
 - (void)completeWithError:(NSError *)error start:(CFTimeInterval)start end:(CFTimeInterval)end;
 @end
 

@@ -28,6 +28,7 @@ void *hm_add_command(HMCommandBuffer *self, hm_command_kind kind, size_t size) {
     *command = (hm_command){.kind = kind, .encoder = self->_encoderCount - 1};
     *self->_nextCommand = command;
     self->_nextCommand = &command->next;
+    self->_takesTime |= kind != HM_COMMAND_SIGNAL;
     return command;
 }
 
@@ -177,10 +178,15 @@ void hm_hold(HMCommandBuffer *self, id object) {
         [_openEncoder endEncoding];
     }
     _status = MTLCommandBufferStatusCommitted;
-    if ([_queue submit:[self retain]]) return;
-    [self failBecause:"no thread could be started for the command queue"];
-    HMExecute(self);
+    /* A handler may drop the last other references to both. */
+    HMCommandQueue *queue = [_queue retain];
+    [self retain];
+    if (![queue submit:self]) {
+        [self failBecause:"no thread could be started for the command queue"];
+        HMExecute(self);
+    }
     [self release];
+    [queue release];
 }
 
 - (void)waitUntilCompleted {

@@ -19,7 +19,7 @@ enum { HM_DEFAULT_COMMAND_BUFFERS = 64 };
 }
 /* `capacity`: how many command buffers may be uncompleted; nil when it is 0. */
 - (instancetype)initWithDevice:(HMDevice *)device capacity:(NSUInteger)capacity;
-/* Takes over one reference of a committed HMCommandBuffer; NO: its thread cannot be started. */
+/* Runs a committed HMCommandBuffer after those before it; NO: its thread cannot be started. */
 - (BOOL)submit:(id<MTLCommandBuffer>)commandBuffer;
 /* A command buffer has completed, or went away uncommitted. */
 - (void)commandBufferLeft;

@@ -3,7 +3,7 @@
 #include "execution.h"
 #include "faults.h"
 
-/* On the queue's thread. */
+/* Takes over one reference. */
 static void run(void *work) {
     @autoreleasepool {
         HMCommandBuffer *commandBuffer = work;
@@ -69,8 +69,15 @@ static void run(void *work) {
     return [commandBuffer autorelease];
 }
 
-- (BOOL)submit:(id<MTLCommandBuffer>)commandBuffer {
-    return hm_executor_submit(_executor, commandBuffer);
+- (BOOL)submit:(id<MTLCommandBuffer>)submitted {
+    HMCommandBuffer *commandBuffer = [submitted retain];
+    /* To wake a thread takes longer than to run a command buffer that computes nothing. */
+    if (!commandBuffer->_takesTime && !hm_faults_are_armed() &&
+        hm_executor_run(_executor, commandBuffer))
+        return YES;
+    if (hm_executor_submit(_executor, commandBuffer)) return YES;
+    [commandBuffer release];
+    return NO;
 }
 
 - (void)commandBufferLeft {

@@ -10,7 +10,7 @@
     NSString *_label;  /* owned */
     pthread_mutex_t _lock;
     pthread_cond_t _changed;
-    uint64_t _value;
+    _Atomic uint64_t _value; /* written with the lock, read without: pollers spin on it */
 }
 - (instancetype)initWithDevice:(HMDevice *)device;
 /* For ever, if need be. */

@@ -45,10 +45,7 @@ static struct timespec time_in(uint64_t milliseconds) {
 }
 
 - (uint64_t)signaledValue {
-    pthread_mutex_lock(&_lock);
-    uint64_t value = _value;
-    pthread_mutex_unlock(&_lock);
-    return value;
+    return _value;
 }
 
 - (void)setSignaledValue:(uint64_t)signaledValue {

@@ -10,6 +10,7 @@ struct hm_executor {
     pthread_cond_t changed;
     pthread_t thread;
     bool started, stopping;
+    bool running; /* work is under way, on whatever thread */
     void (*run)(void *work);
     size_t first, count, capacity; /* of the ring of waiting work */
     void *waiting[];
@@ -37,23 +38,31 @@ static void discard(hm_executor *executor) {
 static void *take(hm_executor *executor) {
     void *work = NULL;
     pthread_mutex_lock(&executor->lock);
-    while (executor->count == 0 && !executor->stopping)
+    while ((executor->count == 0 || executor->running) && !executor->stopping)
         pthread_cond_wait(&executor->changed, &executor->lock);
     if (executor->count > 0) {
         work = executor->waiting[executor->first];
         executor->first = (executor->first + 1) % executor->capacity;
         executor->count--;
+        executor->running = true;
     }
     pthread_mutex_unlock(&executor->lock);
     return work;
 }
 
+static void run(hm_executor *executor, void *work) {
+    executor->run(work);
+    pthread_mutex_lock(&executor->lock);
+    executor->running = false;
+    if (executor->count > 0) pthread_cond_signal(&executor->changed);
+    pthread_mutex_unlock(&executor->lock);
+    unfinished--;
+}
+
 static void *run_all(void *argument) {
     hm_executor *executor = argument;
-    for (void *work; (work = take(executor));) {
-        executor->run(work);
-        unfinished--;
-    }
+    for (void *work; (work = take(executor));)
+        run(executor, work);
     discard(executor);
     return NULL;
 }
@@ -85,6 +94,18 @@ bool hm_executor_submit(hm_executor *executor, void *work) {
     }
     pthread_mutex_unlock(&executor->lock);
     return accepted;
+}
+
+bool hm_executor_run(hm_executor *executor, void *work) {
+    pthread_mutex_lock(&executor->lock);
+    bool idle = executor->count == 0 && !executor->running;
+    if (idle) {
+        unfinished++;
+        executor->running = true;
+    }
+    pthread_mutex_unlock(&executor->lock);
+    if (idle) run(executor, work);
+    return idle;
 }
 
 void hm_executor_destroy(hm_executor *executor) {

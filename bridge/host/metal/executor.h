@@ -1,4 +1,5 @@
-/* The thread of a command queue: runs what is submitted, in order. Knows no Objective-C. */
+/* The thread of a command queue: runs what is submitted, in order, one at a time. Knows no
+ * Objective-C. */
 #ifndef HM_EXECUTOR_H
 #define HM_EXECUTOR_H
 
@@ -11,6 +12,8 @@ typedef struct hm_executor hm_executor;
 hm_executor *hm_executor_create(size_t capacity, void (*run)(void *work));
 /* Starts the thread when it is the first one; false: no thread could be started. */
 bool hm_executor_submit(hm_executor *executor, void *work);
+/* Runs work on the calling thread if no other is under way or waits; false: another is. */
+bool hm_executor_run(hm_executor *executor, void *work);
 /* When nothing waits any more; also from within `run`. */
 void hm_executor_destroy(hm_executor *executor);
 

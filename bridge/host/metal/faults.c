@@ -86,9 +86,13 @@ static bool fires(armed_fault *candidate, const char *site) {
     return true;
 }
 
+bool hm_faults_are_armed(void) {
+    return atomic_load_explicit(&armed_count, memory_order_relaxed) > 0;
+}
+
 bool hm_fault_fires(const char *site, hm_fault *fault) {
     bool hit = false;
-    if (atomic_load_explicit(&armed_count, memory_order_relaxed) == 0) return false;
+    if (!hm_faults_are_armed()) return false;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < armed_count && !hit; i++) {
         hit = fires(&armed[i], site);

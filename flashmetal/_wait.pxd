@@ -1,0 +1,17 @@
+from libc.stdint cimport int64_t
+
+from flashmetal._bridge cimport fm_encoder
+
+
+cdef enum WaitMode:
+    BLOCK
+    SPIN
+    AUTO
+
+
+cdef WaitMode wait_mode(object mode) except *
+# Nanoseconds of a timeout in seconds; for ever when it is None.
+cdef int64_t timeout_ns(object timeout) except -1
+# Until the committed work has ended, however it did. Raises WaitTimeout after as many nanoseconds,
+# and whatever a signal handler raises.
+cdef int wait_for_end(fm_encoder *encoder, int64_t duration, WaitMode mode) except -1 nogil

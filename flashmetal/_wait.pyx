@@ -1,0 +1,74 @@
+"""Waiting for committed work: asleep or looking, in slices between which Ctrl-C is seen."""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport INT64_MAX, int64_t
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
+
+from flashmetal._bridge cimport (
+    FM_ENCODER_COMMITTED, encoder_get_state, encoder_spin, encoder_wait, fm_encoder,
+)
+
+from flashmetal.errors import InvalidArgument, WaitTimeout
+
+__all__ = []
+
+cdef enum:
+    # A wait looks for Ctrl-C this often.
+    SLICE_NS = 20_000_000
+    # About what it takes to fall asleep and to be woken: longer than that, sleeping is cheaper.
+    SPIN_NS = 20_000
+    SECOND_NS = 1_000_000_000
+
+
+cdef WaitMode wait_mode(object mode) except *:
+    if mode == "auto":
+        return AUTO
+    if mode == "block":
+        return BLOCK
+    if mode == "spin":
+        return SPIN
+    raise InvalidArgument(f'mode must be "block", "spin" or "auto", got {mode!r}')
+
+
+cdef int64_t timeout_ns(object timeout) except -1:
+    # For ever is half the range, so that a clock's reading can be added.
+    cdef int64_t for_ever = INT64_MAX // 2
+    cdef double seconds = -1
+    if timeout is None:
+        return for_ever
+    try:
+        seconds = timeout
+    except (TypeError, OverflowError):
+        pass
+    # Written so that NaN fails it, too.
+    if not seconds >= 0:
+        raise InvalidArgument(f"timeout must be None or seconds from 0 on, got {timeout!r}")
+    return min(for_ever, <int64_t>min(seconds * SECOND_NS, <double>for_ever))
+
+
+cdef int wait_for_end(fm_encoder *encoder, int64_t duration, WaitMode mode) except -1 nogil:
+    cdef int64_t left = duration
+    cdef int64_t deadline = monotonic_ns() + duration
+    if mode == AUTO:
+        encoder_spin(encoder, min(left, SPIN_NS), NULL)
+    while encoder_get_state(encoder) == FM_ENCODER_COMMITTED:
+        left = deadline - monotonic_ns()
+        check_signals(left, duration)
+        if mode == SPIN:
+            encoder_spin(encoder, min(left, SLICE_NS), NULL)
+        else:
+            encoder_wait(encoder, min(left, SLICE_NS), NULL)
+    return 0
+
+
+cdef int check_signals(int64_t left, int64_t duration) except -1 with gil:
+    PyErr_CheckSignals()
+    if left <= 0:
+        raise WaitTimeout(duration / <double>SECOND_NS)
+    return 0
+
+
+cdef int64_t monotonic_ns() noexcept nogil:
+    cdef timespec now
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return now.tv_sec * <int64_t>SECOND_NS + now.tv_nsec
