@@ -43,7 +43,12 @@ fm_status fm_error_copy(fm_error *error, const fm_error *cause) {
 }
 
 void *fm_allocate(size_t size, fm_error *error) {
-    void *memory = calloc(1, size);
-    if (!memory) fm_fail(error, FM_ALLOCATION_FAILED, "out of memory: %zu bytes", size);
-    return memory;
+    void *memory = malloc(size);
+    if (!memory) {
+        fm_fail(error, FM_ALLOCATION_FAILED, "out of memory: %zu bytes", size);
+        return NULL;
+    }
+    /* Keeps this from becoming a calloc, which is slow where threads have a cache for malloc. */
+    __asm__("" : "+r"(memory));
+    return memset(memory, 0, size);
 }

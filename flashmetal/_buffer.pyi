@@ -43,9 +43,3 @@ class Buffer:
     def read_only(self) -> bool: ...
     @property
     def device(self) -> Device: ...
-
-def alloc(
-    device: Device,
-    shape: SupportsIndex | Sequence[SupportsIndex],
-    dtype: str | npt.DTypeLike,
-) -> Buffer: ...

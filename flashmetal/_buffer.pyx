@@ -12,19 +12,19 @@ from cpython.buffer cimport (
     PyBUF_WRITABLE,
     Py_buffer,
 )
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.number cimport PyIndex_Check
 from libc.stdint cimport INT64_MAX, uintptr_t
 from libc.string cimport memset
 
 cimport cython
 
+from flashmetal cimport _device
 from flashmetal._bridge cimport (
     FM_ALLOCATION_FAILED,
     buffer_contents,
     buffer_create,
     buffer_length,
-    buffer_release,
     check,
     check_not_forked,
     error_clear,
@@ -33,17 +33,18 @@ from flashmetal._bridge cimport (
     fm_status,
 )
 from flashmetal._device cimport Device
-from flashmetal._exporter cimport drain
+from flashmetal._exporter cimport drain, release_buffer
 from flashmetal._integer cimport to_integer
+from flashmetal._live cimport enter_live, leave_live
 
 import numpy as np
 
-from flashmetal.dtype import DTYPES, name_of, numpy_dtype
+from flashmetal.dtype import DTYPES, NAME_OF_FORMAT, name_of, numpy_dtype
 from flashmetal.errors import BufferAllocationError, InvalidArgument, InvalidState
 
-__all__ = ["Allocation", "Buffer", "alloc"]
+__all__ = ["Allocation", "Buffer"]
 
-cdef object KEY = object()  # without it, nobody makes objects that have no memory
+cdef bint is_expected = False  # nobody else makes objects that have no memory
 
 cdef dict CODE_OF_NAME = {
     "f32": F32, "f16": F16, "bf16": BF16, "u8": U8, "u16": U16, "u32": U32, "i32": I32,
@@ -53,11 +54,11 @@ cdef dict NAME_OF_CODE = {code: name for name, code in CODE_OF_NAME.items()}
 cdef size_t SIZES[7]
 cdef list FORMAT_TEXTS = [None] * 7  # keeps what FORMATS points to
 cdef char *FORMATS[7]
+cdef int CODE_OF_LETTER[128]
 
 cdef enum:
     MOST_DIMENSIONS = 64  # of the buffer protocol
 
-cdef void *newest = NULL  # of the live allocations; borrowed
 cdef size_t release_count = 0
 
 
@@ -66,36 +67,44 @@ cdef int fill_tables() except -1:
         SIZES[code] = DTYPES[name].size
         FORMAT_TEXTS[code] = DTYPES[name].format.encode()
         FORMATS[code] = FORMAT_TEXTS[code]
+    memset(CODE_OF_LETTER, 0xFF, sizeof(CODE_OF_LETTER))
+    for (letter, _), name in NAME_OF_FORMAT.items():
+        CODE_OF_LETTER[<int>ord(letter)] = CODE_OF_NAME[name]
     return 0
 
 
 fill_tables()
 
 
-def alloc(Device device not None, shape, dtype):
-    """Allocate a buffer of zeros; `Device.alloc` describes it."""
+cdef object alloc(Device device, object shape, object dtype):
     check_not_forked()
     drain()
     cdef DTypeCode code = dtype_code(dtype)
     cdef tuple dimensions = to_dimensions(shape, "alloc")
     size = count_bytes(dimensions, code)
-    return new_handle(allocate(device, size), 0, size, code, dimensions, False)
+    return handle_of_shape(allocate(device, size), 0, size, code, dimensions, False)
 
 
+_device.alloc_function = alloc
+
+
+# Neither can be part of a cycle: they refer to C's memory and to a device.
 @cython.final
-@cython.no_gc_clear
+@cython.no_gc
+@cython.freelist(16)
 cdef class Allocation:
     """One Metal buffer, which all handles on it share."""
 
-    def __cinit__(self, key=None):
-        if key is not KEY:
+    def __cinit__(self, *_):
+        if not is_expected:
             raise InvalidArgument("allocations are made by Device.alloc and Device.wrap")
 
     def __dealloc__(self):
         give_back(self)
-        drain()
 
 
+@cython.no_gc
+@cython.freelist(16)
 cdef class Buffer:
     """A typed window on memory that CPU and GPU share.
 
@@ -103,14 +112,14 @@ cdef class Buffer:
     Buffers are made by `Device.alloc`, `Device.wrap` and `Buffer.view`.
     """
 
-    def __cinit__(self, key=None):
-        if key is not KEY:
+    def __cinit__(self, *_):
+        if not is_expected:
             raise InvalidArgument("buffers are made by Device.alloc, Device.wrap and Buffer.view")
 
     def __len__(self):
-        if not self.dimensions:
+        if self.axis_count == 0:
             raise TypeError("a buffer of shape () has no len()")
-        return self.dimensions[0]
+        return self.extents[0]
 
     def __repr__(self):
         return (
@@ -125,25 +134,23 @@ cdef class Buffer:
             raise BufferError("the buffer is read-only")
         if (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS and count_long_axes(self) > 1:
             raise BufferError("the buffer is C-contiguous, not Fortran-contiguous")
-        cdef Py_ssize_t *extents = make_extents(self)
         view.obj = self
         view.buf = self.allocation.base + self.offset
         view.len = self.data_length
         view.itemsize = dtype_size(self.dtype_code)
         view.readonly = self.is_read_only
         view.format = FORMATS[<int>self.dtype_code] if flags & PyBUF_FORMAT else NULL
-        view.ndim = len(self.dimensions) if flags & PyBUF_ND else 1
-        view.shape = extents if flags & PyBUF_ND else NULL
+        view.ndim = self.axis_count if flags & PyBUF_ND else 1
+        view.shape = self.extents if flags & PyBUF_ND else NULL
         view.strides = NULL
         if (flags & PyBUF_STRIDES) == PyBUF_STRIDES:
-            view.strides = extents + len(self.dimensions)
+            view.strides = self.extents + self.axis_count
         view.suboffsets = NULL
-        view.internal = extents
+        view.internal = NULL
         self.allocation.exports += 1
 
     def __releasebuffer__(self, Py_buffer *view):
         self.allocation.exports -= 1
-        PyMem_Free(view.internal)
 
     @property
     def __array_struct__(self):
@@ -185,7 +192,7 @@ cdef class Buffer:
                 f"view: bytes {start} to {start + size} are not inside the buffer's "
                 f"{self.data_length} bytes"
             )
-        return new_handle(
+        return handle_of_shape(
             self.allocation, self.offset + start, size, code, dimensions, self.is_read_only
         )
 
@@ -228,12 +235,12 @@ cdef class Buffer:
     @property
     def shape(self):
         """Elements along each axis."""
-        return self.dimensions
+        return tuple([self.extents[axis] for axis in range(self.axis_count)])
 
     @property
     def ndim(self):
         """Axes."""
-        return len(self.dimensions)
+        return self.axis_count
 
     @property
     def element_count(self):
@@ -290,6 +297,15 @@ cdef DTypeCode dtype_code(object dtype) except *:
     return CODE_OF_NAME[name_of(dtype)] if found is None else found
 
 
+cdef int code_of_letter(const char *format, Py_ssize_t itemsize) noexcept:
+    cdef unsigned char letter = <unsigned char>format[0] if format != NULL else 0
+    cdef int code
+    if letter >= 128 or letter == 0 or format[1] != 0:
+        return -1
+    code = CODE_OF_LETTER[letter]
+    return code if code >= 0 and <Py_ssize_t>SIZES[code] == itemsize else -1
+
+
 cdef tuple to_dimensions(object shape, str caller):
     if PyIndex_Check(shape):
         shape = (shape,)
@@ -320,7 +336,12 @@ cdef object count_bytes(tuple dimensions, DTypeCode code):
 
 
 cdef Allocation new_allocation():
-    return Allocation.__new__(Allocation, KEY)
+    global is_expected
+    is_expected = True
+    try:
+        return Allocation.__new__(Allocation)
+    finally:
+        is_expected = False
 
 
 cdef Allocation allocate(Device device, object size):
@@ -346,21 +367,64 @@ cdef void finish(Allocation allocation, Device device, size_t begin, size_t end)
     allocation.device = device
     allocation.base = <char *>buffer_contents(allocation.handle)
     allocation.length = buffer_length(allocation.handle)
-    allocation.begin = begin
-    allocation.end = end
-    enter_live(allocation)
+    allocation.own.begin = <uintptr_t>allocation.base + begin
+    allocation.own.end = <uintptr_t>allocation.base + end
+    allocation.own.device = device.registry_id
+    allocation.own.allocation = <void *>allocation
+    enter_live(&allocation.own)
 
 
 cdef Buffer new_handle(Allocation allocation, size_t offset, size_t data_length, DTypeCode code,
-                       tuple dimensions, bint read_only):
-    cdef Buffer buffer = Buffer.__new__(Buffer, KEY)
+                       const Py_ssize_t *shape, int axis_count, bint read_only):
+    cdef Buffer buffer = new_window(allocation, offset, data_length, code, axis_count, read_only)
+    for axis in range(axis_count):
+        buffer.extents[axis] = shape[axis]
+    fill_strides(buffer)
+    return buffer
+
+
+cdef Buffer handle_of_shape(Allocation allocation, size_t offset, size_t data_length,
+                            DTypeCode code, tuple shape, bint read_only):
+    cdef Buffer buffer = new_window(allocation, offset, data_length, code, len(shape), read_only)
+    for axis in range(buffer.axis_count):
+        buffer.extents[axis] = shape[axis]
+    fill_strides(buffer)
+    return buffer
+
+
+# Its extents are the caller's to fill.
+cdef Buffer new_window(Allocation allocation, size_t offset, size_t data_length, DTypeCode code,
+                       int axis_count, bint read_only):
+    cdef Buffer buffer = new_empty()
     buffer.allocation = allocation
     buffer.offset = offset
     buffer.data_length = data_length
     buffer.dtype_code = code
-    buffer.dimensions = dimensions
+    buffer.axis_count = axis_count
     buffer.is_read_only = read_only
+    buffer.extents = buffer.near
+    if axis_count > NEAR_AXES:
+        buffer.far = bytes(2 * axis_count * sizeof(Py_ssize_t))
+        buffer.extents = <Py_ssize_t *>PyBytes_AS_STRING(buffer.far)
     return buffer
+
+
+cdef Buffer new_empty():
+    global is_expected
+    is_expected = True
+    try:
+        return Buffer.__new__(Buffer)
+    finally:
+        is_expected = False
+
+
+cdef void fill_strides(Buffer buffer) noexcept:
+    cdef Py_ssize_t *strides = buffer.extents + buffer.axis_count
+    cdef Py_ssize_t stride = dtype_size(buffer.dtype_code)
+    cdef int axis
+    for axis in range(buffer.axis_count - 1, -1, -1):
+        strides[axis] = stride
+        stride *= buffer.extents[axis]
 
 
 cdef int release(Allocation allocation) except -1:
@@ -374,7 +438,6 @@ cdef int release(Allocation allocation) except -1:
         )
     release_count += 1
     give_back(allocation)
-    drain()
     return 0
 
 
@@ -382,11 +445,10 @@ cdef void give_back(Allocation allocation) noexcept:
     cdef fm_buffer *handle = allocation.handle
     if handle == NULL:
         return
-    leave_live(allocation)
+    leave_live(&allocation.own)
     allocation.handle = NULL
     allocation.base = NULL
-    with nogil:
-        buffer_release(handle)
+    release_buffer(handle, allocation.length)
 
 
 cdef int require_live(Allocation allocation, str what) except -1:
@@ -395,56 +457,8 @@ cdef int require_live(Allocation allocation, str what) except -1:
     return 0
 
 
-# ---- live allocations: a list through the objects, newest first, guarded by the GIL -------------
-
-cdef void enter_live(Allocation allocation) noexcept:
-    global newest
-    allocation.older = newest
-    if newest != NULL:
-        (<Allocation>newest).newer = <void *>allocation
-    newest = <void *>allocation
-
-
-cdef void leave_live(Allocation allocation) noexcept:
-    global newest
-    if allocation.newer != NULL:
-        (<Allocation>allocation.newer).older = allocation.older
-    elif newest == <void *>allocation:
-        newest = allocation.older
-    if allocation.older != NULL:
-        (<Allocation>allocation.older).newer = allocation.newer
-
-
-cdef Allocation find_live(Device device, const char *first, size_t size):
-    cdef void *entry = newest
-    cdef Allocation allocation
-    while entry != NULL:
-        allocation = <Allocation>entry
-        if (
-            <uintptr_t>first >= <uintptr_t>allocation.base + allocation.begin
-            and <uintptr_t>first + size <= <uintptr_t>allocation.base + allocation.end
-            and allocation.device.registry_id == device.registry_id
-        ):
-            return allocation
-        entry = allocation.older
-    return None
-
-
-# ---- the buffer protocol ------------------------------------------------------------------------
-
-cdef Py_ssize_t *make_extents(Buffer buffer) except NULL:
-    # Shape, then C-contiguous strides; freed with the view.
-    cdef Py_ssize_t ndim = len(buffer.dimensions)
-    cdef Py_ssize_t stride = dtype_size(buffer.dtype_code)
-    cdef Py_ssize_t *extents = <Py_ssize_t *>PyMem_Malloc(2 * max(ndim, 1) * sizeof(Py_ssize_t))
-    if extents == NULL:
-        raise MemoryError
-    for axis in range(ndim - 1, -1, -1):
-        extents[axis] = buffer.dimensions[axis]
-        extents[ndim + axis] = stride
-        stride *= extents[axis]
-    return extents
-
-
-cdef Py_ssize_t count_long_axes(Buffer buffer):
-    return sum([length > 1 for length in buffer.dimensions])
+cdef int count_long_axes(Buffer buffer) noexcept:
+    cdef int count = 0
+    for axis in range(buffer.axis_count):
+        count += buffer.extents[axis] > 1
+    return count

@@ -9,3 +9,9 @@ cdef class Device:
     cdef readonly uint64_t registry_id
     cdef bint tensor_api              # host Metal: not switched off by option
     cdef object __weakref__
+
+
+# What makes objects of a device, set by the modules that have it, which need this one.
+cdef object (*alloc_function)(Device device, object shape, object dtype)
+cdef object (*wrap_function)(Device device, object obj, object copy, object strict)
+cdef object (*encoder_function)(Device device, object label)

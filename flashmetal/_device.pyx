@@ -131,10 +131,9 @@ cdef class Device:
         BufferAllocationError
             Metal refuses a buffer of this length.
         """
-        # The buffer's module needs this one.
-        from flashmetal._buffer import alloc
-
-        return alloc(self, shape, dtype)
+        if alloc_function == NULL:
+            import flashmetal._buffer  # noqa: F401
+        return alloc_function(self, shape, dtype)
 
     def wrap(self, obj, copy=False, strict=False):
         """Use an object's memory as a buffer, in place.
@@ -166,9 +165,9 @@ cdef class Device:
         BufferAllocationError
             Metal refuses the memory.
         """
-        from flashmetal._wrap import wrap
-
-        return wrap(self, obj, copy, strict)
+        if wrap_function == NULL:
+            import flashmetal._wrap  # noqa: F401
+        return wrap_function(self, obj, copy, strict)
 
     def encoder(self, label=None):
         """Make an encoder: one command buffer, made on the first dispatch.
@@ -182,9 +181,9 @@ cdef class Device:
         -------
         CommandEncoder
         """
-        from flashmetal._encoder import CommandEncoder
-
-        return CommandEncoder(self, label)
+        if encoder_function == NULL:
+            import flashmetal._encoder  # noqa: F401
+        return encoder_function(self, label)
 
     @property
     def name(self):

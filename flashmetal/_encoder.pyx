@@ -3,8 +3,8 @@
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.pystate cimport PyThreadState
 from libc.stdint cimport int64_t
-from libc.string cimport memset
 
+from flashmetal cimport _device
 from flashmetal._bridge cimport (
     FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, check, check_not_forked, encoder_begin, encoder_commit,
     encoder_create, encoder_dispatch, encoder_get_gpu_time, encoder_get_state, encoder_has_begun,
@@ -18,7 +18,7 @@ from flashmetal._wait cimport AUTO, WaitMode, timeout_ns, wait_for_end, wait_mod
 from flashmetal._wakeup cimport future_of_end
 
 from flashmetal._text import to_utf8
-from flashmetal.errors import InvalidArgument, InvalidState
+from flashmetal.errors import InvalidState
 
 __all__ = ["CommandEncoder"]
 
@@ -59,7 +59,7 @@ cdef class CommandEncoder:
             self.label_bytes = to_utf8(label, "a label")
             self.label_text = PyBytes_AS_STRING(self.label_bytes)
         check_not_forked()
-        memset(&error, 0, sizeof(error))
+        error.message = NULL
         check(encoder_create(device.handle, &self.handle, &error), &error, NULL)
         self.device = device
         self.registry_id = device.registry_id
@@ -124,7 +124,7 @@ cdef class CommandEncoder:
     cdef int encode(self, const fm_dispatch *dispatch) except -1 nogil:
         cdef fm_error error
         begin(self)
-        memset(&error, 0, sizeof(error))
+        error.message = NULL
         check(encoder_dispatch(self.handle, dispatch, &error), &error, self.label_text)
         self.dispatch_count += 1
         return 0
@@ -305,6 +305,13 @@ cdef class CommandEncoder:
         self.busy = False
 
 
+cdef object make_encoder(Device device, object label):
+    return CommandEncoder(device, label)
+
+
+_device.encoder_function = make_encoder
+
+
 cdef int refuse_use(CommandEncoder encoder) except -1 with gil:
     check_not_forked()
     if not encoder.busy and require_state(encoder) != FM_ENCODER_OPEN:
@@ -334,7 +341,7 @@ cdef int begin(CommandEncoder encoder) except -1 nogil:
     cdef PyThreadState *state = NULL
     if encoder_has_begun(encoder.handle):
         return 0
-    memset(&error, 0, sizeof(error))
+    error.message = NULL
     # Waits while the queue is full: without the GIL, if the caller holds it, so that others commit.
     if PyGILState_Check():
         state = PyEval_SaveThread()
@@ -359,7 +366,7 @@ cdef str display_name(CommandEncoder encoder):
 cdef int commit_entered(CommandEncoder encoder) except -1 nogil:
     cdef fm_error error
     begin(encoder)
-    memset(&error, 0, sizeof(error))
+    error.message = NULL
     return check(encoder_commit(encoder.handle, &error), &error, encoder.label_text)
 
 
@@ -375,7 +382,7 @@ cdef int finish(CommandEncoder encoder, int64_t duration, WaitMode mode) except 
 cdef int raise_outcome(CommandEncoder encoder) except -1 nogil:
     # The work has ended: how?
     cdef fm_error error
-    memset(&error, 0, sizeof(error))
+    error.message = NULL
     return check(encoder_wait(encoder.handle, 0, &error), &error, encoder.label_text)
 
 

@@ -1,6 +1,1 @@
-from ._buffer import Buffer
-from ._device import Device
-
-def wrap(
-    device: Device, obj: object, copy: bool | None = False, strict: bool = False
-) -> Buffer: ...
+# Nothing of this module is visible from Python.

@@ -12,8 +12,8 @@ from cpython.buffer cimport (
     PyObject_CheckBuffer,
 )
 from libc.stdint cimport uintptr_t
-from libc.string cimport memset
 
+from flashmetal cimport _device
 from flashmetal._bridge cimport (
     FM_ALLOCATION_FAILED,
     buffer_wrap,
@@ -28,22 +28,22 @@ from flashmetal._buffer cimport (
     Buffer,
     DTypeCode,
     allocate,
-    count_bytes,
+    code_of_letter,
     dtype_code,
-    find_live,
     finish,
     new_allocation,
     new_handle,
 )
 from flashmetal._device cimport Device
-from flashmetal._exporter cimport Export, drain, held_buffer, release_later
+from flashmetal._exporter cimport drain, held_memory, hold, is_small, let_go, release_later
+from flashmetal._live cimport LiveRange, find_live
 
 import numpy as np
 
 from flashmetal.dtype import name_of, name_of_format, without_bfloat16
 from flashmetal.errors import BufferAllocationError, InvalidArgument, UnsupportedDtype
 
-__all__ = ["wrap"]
+__all__ = []
 
 cdef enum:
     VECTOR_BYTES = 16  # the widest load of a kernel
@@ -53,45 +53,103 @@ cdef str WAYS_OUT = (
 )
 
 
-def wrap(Device device not None, obj, copy=False, strict=False):
-    """Use an object's memory as a buffer; `Device.wrap` describes it."""
+# An object's memory: C order but for its strides.
+cdef struct Source:
+    held_memory *held    # owned; NULL once Metal has taken it over
+    DTypeCode code
+    Py_ssize_t length    # elements, where the exporter gives no shape
+    const Py_ssize_t *shape
+    int axis_count
+
+
+cdef object wrap(Device device, object obj, object copy, object strict):
+    cdef Source source
     check_not_forked()
     drain()
-    if copy is not None and not isinstance(copy, bool):
+    if copy is not False and copy is not None and copy is not True:
         raise InvalidArgument(f"wrap: copy must be False, None or True, got {copy!r}")
-    exporter, is_bfloat16 = without_bfloat16(obj)
-    cdef Export source = open_export(exporter)
-    cdef DTypeCode code = dtype_code("bf16" if is_bfloat16 else name_elements(exporter, source))
-    cdef tuple dimensions = dimensions_of(&source.held.view)
-    count_bytes(dimensions, code)
-    if copy is not True:
-        try:
-            return in_place(device, source, code, dimensions, strict)
-        except (InvalidArgument, BufferAllocationError):
-            if copy is False:
-                raise
-    return copy_of(device, source, code, dimensions)
-
-
-cdef Export open_export(exporter):
-    if not PyObject_CheckBuffer(exporter):
-        raise InvalidArgument(
-            "wrap: obj must have the buffer protocol, which "
-            f"{type(exporter).__name__} has not; numpy.asarray makes an array of most objects"
-        )
+    open_source(&source, obj)
     try:
-        return Export(exporter)
-    except (BufferError, ValueError) as error:
-        # NumPy has no format for some of its types.
-        if isinstance(exporter, np.ndarray):
-            name_of(exporter.dtype)
-        raise InvalidArgument(
-            f"wrap: {type(exporter).__name__} does not export its memory: {error}"
-        ) from error
+        if copy is False:
+            return in_place(device, &source, strict)
+        return in_place_or_copy(device, &source, copy, strict)
+    finally:
+        if source.held != NULL:
+            let_go(source.held)
 
 
-cdef str name_elements(exporter, Export source):
+_device.wrap_function = wrap
+
+
+# ---- the object's memory ------------------------------------------------------------------------
+
+cdef int open_source(Source *source, object obj) except -1:
+    # No try statement where nothing is out of the ordinary: it costs as much as the rest.
+    cdef const Py_buffer *view
+    source.held = hold(obj)
+    if source.held == NULL:
+        return open_otherwise(source, obj)
+    view = &source.held.view
+    source.code = <DTypeCode>code_of_letter(view.format, view.itemsize)
+    if <int>source.code < 0 or view.len == 0 or view.shape == NULL:
+        return describe_or_let_go(source, obj, False)
+    source.shape = view.shape
+    source.axis_count = view.ndim
+    return 0
+
+
+cdef int open_otherwise(Source *source, object obj) except -1:
+    try:
+        raise_pending()
+    except (BufferError, TypeError, ValueError) as error:
+        exporter, is_bfloat16 = without_bfloat16(obj)
+        if not is_bfloat16:
+            raise refused_export(obj, error) from error
+    source.held = hold(exporter)
+    if source.held == NULL:
+        raise_pending()
+    return describe_or_let_go(source, obj, True)
+
+
+cdef int raise_pending() except -1:
+    return -1
+
+
+cdef int describe_or_let_go(Source *source, object obj, bint is_bfloat16) except -1:
+    try:
+        return describe(source, obj, is_bfloat16)
+    except BaseException:
+        let_go(source.held)
+        raise
+
+
+cdef object refused_export(object obj, object error):
+    if not PyObject_CheckBuffer(obj):
+        return InvalidArgument(
+            "wrap: obj must have the buffer protocol, which "
+            f"{type(obj).__name__} has not; numpy.asarray makes an array of most objects"
+        )
+    # NumPy has no format for some of its types.
+    if isinstance(obj, np.ndarray):
+        name_of(obj.dtype)
+    return InvalidArgument(f"wrap: {type(obj).__name__} does not export its memory: {error}")
+
+
+cdef int describe(Source *source, object obj, bint is_bfloat16) except -1:
     cdef const Py_buffer *view = &source.held.view
+    source.code = dtype_code("bf16" if is_bfloat16 else name_elements(obj, view))
+    if view.len == 0:
+        raise InvalidArgument("Buffer byte length must be > 0")
+    source.axis_count = view.ndim
+    source.shape = view.shape
+    if view.ndim and view.shape == NULL:
+        source.length = view.len // view.itemsize
+        source.axis_count = 1
+        source.shape = &source.length
+    return 0
+
+
+cdef str name_elements(object exporter, const Py_buffer *view):
     text = "B" if view.format == NULL else view.format.decode()
     try:
         return name_of_format(text, view.itemsize)
@@ -102,79 +160,101 @@ cdef str name_elements(exporter, Export source):
         raise
 
 
-cdef tuple dimensions_of(const Py_buffer *view):
-    if view.ndim and view.shape == NULL:
-        return (view.len // view.itemsize,)
-    return tuple([view.shape[axis] for axis in range(view.ndim)])
+# ---- the buffer ---------------------------------------------------------------------------------
+
+cdef Buffer in_place_or_copy(Device device, Source *source, object copy, bint strict):
+    if copy is None:
+        try:
+            return in_place(device, source, strict)
+        except (InvalidArgument, BufferAllocationError):
+            pass
+    return copy_of(device, source)
 
 
-cdef Buffer copy_of(Device device, Export source, DTypeCode code, tuple dimensions):
+cdef Buffer copy_of(Device device, Source *source):
     cdef Py_buffer *view = &source.held.view
     cdef Allocation allocation = allocate(device, view.len)
     PyBuffer_ToContiguous(allocation.base, view, view.len, b"C")
     allocation.copied = True
-    return new_handle(allocation, 0, view.len, code, dimensions, True)
+    return new_handle(allocation, 0, view.len, source.code, source.shape, source.axis_count, True)
 
 
-cdef Buffer in_place(Device device, Export source, DTypeCode code, tuple dimensions, bint strict):
+cdef Buffer in_place(Device device, Source *source, bint strict):
     cdef Py_buffer *view = &source.held.view
-    cdef size_t page = device.info.page_size
-    cdef size_t address = <uintptr_t>view.buf
+    cdef uintptr_t address = <uintptr_t>view.buf
     cdef size_t length = view.len
     cdef bint read_only = view.readonly
+    cdef LiveRange *live
     cdef Allocation allocation
     if not PyBuffer_IsContiguous(view, b"C"):
         raise refusal(address, "its elements are not C-contiguous")
-    if strict and (address % page or length % page):
+    if strict:
+        check_whole_pages(device, address, length)
+    live = find_live(address, address + length, device.registry_id)
+    allocation = wrap_pages(device, source) if live == NULL else <Allocation>live.allocation
+    return new_handle(
+        allocation,
+        address - <uintptr_t>allocation.base,
+        length,
+        source.code,
+        source.shape,
+        source.axis_count,
+        read_only or allocation.copied,
+    )
+
+
+cdef int check_whole_pages(Device device, uintptr_t address, size_t length) except -1:
+    cdef size_t page = device.info.page_size
+    if address % page or length % page:
         raise refusal(
             address,
             f"strict takes whole pages of {page} bytes, and its {length} bytes start "
             f"{address % page} bytes into one",
         )
-    allocation = find_live(device, <const char *>view.buf, length)
-    if allocation is None:
-        if address % VECTOR_BYTES:
-            raise refusal(
-                address, f"the address is not a multiple of {VECTOR_BYTES}, as vector loads need"
-            )
-        allocation = wrap_pages(device, source)
-    return new_handle(
-        allocation,
-        address - <uintptr_t>allocation.base,
-        length,
-        code,
-        dimensions,
-        read_only or allocation.copied,
-    )
+    return 0
 
 
-cdef Allocation wrap_pages(Device device, Export source):
-    cdef Allocation allocation = new_allocation()
+cdef Allocation wrap_pages(Device device, Source *source):
+    cdef Allocation allocation
     cdef size_t page = device.info.page_size
-    cdef size_t begin = <uintptr_t>source.held.view.buf
-    cdef size_t end = begin + source.held.view.len
-    cdef size_t first = begin - begin % page
-    cdef size_t length = (end - first + page - 1) // page * page
-    cdef held_buffer *held = source.held
-    cdef fm_error error
-    cdef fm_status status
-    memset(&error, 0, sizeof(error))
-    with nogil:
-        status = buffer_wrap(
-            device.handle, <void *>first, length, release_later, held, &allocation.handle, &error
+    cdef uintptr_t begin = <uintptr_t>source.held.view.buf
+    cdef uintptr_t end = begin + source.held.view.len
+    cdef uintptr_t first = begin & ~(page - 1)
+    cdef size_t length = ((end + page - 1) & ~(page - 1)) - first
+    if begin % VECTOR_BYTES:
+        raise refusal(
+            begin, f"the address is not a multiple of {VECTOR_BYTES}, as vector loads need"
         )
-    if status == FM_ALLOCATION_FAILED:
-        error_clear(&error)
-        raise BufferAllocationError(
-            length, f"Metal does not take the pages of the memory at {begin:#x}; {WAYS_OUT}"
-        )
-    check(status, &error, NULL)
+    allocation = new_allocation()
+    make_buffer(device, allocation, <void *>first, length, source.held)
     source.held = NULL
     finish(allocation, device, begin - first, end - first)
     return allocation
 
 
-cdef object refusal(size_t address, str rule):
+cdef int make_buffer(Device device, Allocation allocation, void *pages, size_t length,
+                     held_memory *held) except -1:
+    cdef fm_error error
+    cdef fm_status status
+    error.message = NULL
+    if is_small(length):
+        status = buffer_wrap(device.handle, pages, length, release_later, held,
+                             &allocation.handle, &error)
+    else:
+        with nogil:
+            status = buffer_wrap(device.handle, pages, length, release_later, held,
+                                 &allocation.handle, &error)
+    if status == FM_ALLOCATION_FAILED:
+        error_clear(&error)
+        raise BufferAllocationError(
+            length,
+            f"Metal does not take the pages of the memory at {<uintptr_t>held.view.buf:#x}; "
+            f"{WAYS_OUT}",
+        )
+    return check(status, &error, NULL)
+
+
+cdef object refusal(uintptr_t address, str rule):
     return InvalidArgument(
         f"wrap: memory at {address:#x} cannot be used in place: {rule}; {WAYS_OUT}"
     )

@@ -1,5 +1,5 @@
-/* Exported Python memory that Metal is done with. Metal's threads push, a thread with the GIL takes
- * all: lock-free, since a deallocator must not block. */
+/* Memory of Python objects that Metal is done with. Metal's threads push, a thread with the GIL
+ * takes all: lock-free, since a deallocator must not block. */
 #ifndef FLASHMETAL_RELEASE_LIST_H
 #define FLASHMETAL_RELEASE_LIST_H
 
@@ -7,19 +7,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct held_buffer {
+/* An object's memory and what lets go of it. */
+typedef struct held_memory {
     Py_buffer view;
-    struct held_buffer *next;
-} held_buffer;
+    void (*release)(struct held_memory *); /* with the GIL */
+    struct held_memory *next;
+} held_memory;
 
 typedef struct release_list {
-    held_buffer *first; /* atomic */
+    held_memory *first; /* atomic */
     bool closed;        /* atomic: the interpreter is going, schedule nothing */
     int schedulers;     /* atomic: threads that are about to schedule a pending call */
 } release_list;
 
+/* Where a thread that holds the GIL, or will again, collects what it releases itself. */
+static _Thread_local held_memory **release_list_collector;
+
+static inline bool release_list_collect(held_memory *held) {
+    held_memory **collector = release_list_collector;
+    if (!collector) return false;
+    held->next = *collector;
+    *collector = held;
+    return true;
+}
+
 /* Whether the list was empty before. */
-static inline bool release_list_push(release_list *list, held_buffer *held) {
+static inline bool release_list_push(release_list *list, held_memory *held) {
     held->next = __atomic_load_n(&list->first, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&list->first, &held->next, held, true, __ATOMIC_ACQ_REL,
                                         __ATOMIC_RELAXED)) {
@@ -27,7 +40,7 @@ static inline bool release_list_push(release_list *list, held_buffer *held) {
     return !held->next;
 }
 
-static inline held_buffer *release_list_take(release_list *list) {
+static inline held_memory *release_list_take(release_list *list) {
     if (!__atomic_load_n(&list->first, __ATOMIC_RELAXED)) return NULL;
     return __atomic_exchange_n(&list->first, NULL, __ATOMIC_ACQUIRE);
 }

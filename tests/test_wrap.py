@@ -470,3 +470,52 @@ def test_two_arrays_of_one_page_in_one_dispatch(device, add):
         )
     assert np.array_equal(out, np.arange(7, 71))
     assert np.array_equal(source, np.arange(64))
+
+
+def test_memory_is_found_among_many_that_overlap(device, host):
+    """The live buffers against a list of them, while they come and go at random."""
+    random = np.random.default_rng(1)
+    memory = aligned(1 << 16)
+    live = {}
+    for number in range(600):
+        start, length = int(random.integers(0, 4000)) * 16, int(random.integers(1, 600))
+        part = memory[start : start + length]
+        covering = any(
+            first <= start and start + part.size <= first + size for first, size, _ in live.values()
+        )
+        objects = host.live_objects()
+        buffer = device.wrap(part)
+        assert (host.live_objects() == objects) == covering
+        assert buffer.address == part.ctypes.data
+        if not covering:
+            live[number] = (start, part.size, buffer)
+        for other in list(live):
+            if random.random() < 0.02:
+                del live[other]
+        del buffer
+
+
+def test_the_memory_of_a_dropped_buffer_is_wrapped_anew(device, host):
+    source = aligned(64)
+    objects = host.live_objects()
+    for _ in range(100):
+        buffer = device.wrap(source)
+        assert host.live_objects() == objects + 1
+        del buffer
+        assert host.live_objects() == objects
+
+
+@pytest.mark.parametrize("axes", [1, 4, 5, 16, 32])
+def test_arrays_of_any_number_of_axes(device, axes):
+    source = aligned(64, dtype="f4").reshape((1,) * (axes - 1) + (16,))
+    buffer = device.wrap(source)
+    assert buffer.shape == buffer.view(0, source.shape, "f32").shape == source.shape
+    assert np.asarray(buffer).strides == source.strides
+    assert np.shares_memory(np.asarray(buffer), source)
+
+
+def test_arrays_without_an_axis(device):
+    source = aligned(16, dtype="f4")[0:1].reshape(())
+    buffer = device.wrap(source)
+    assert (buffer.shape, buffer.nbytes) == ((), 4)
+    assert np.shares_memory(np.asarray(buffer), source)

@@ -1,5 +1,6 @@
 #include "host_test.h"
 #include <Block.h>
+#include <objc/runtime.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,40 @@ static void draining_an_outer_pool_drains_the_inner_ones(void) {
     CHECK(inner != outer);
     [outer drain];
     CHECK(deallocated == 1);
+}
+
+static void nest_pools(int depth) {
+    @autoreleasepool {
+        [[Witness new] autorelease];
+        if (depth > 0) nest_pools(depth - 1);
+        [[Witness new] autorelease];
+    }
+}
+
+static void *use_pools(void *unused) {
+    (void)unused;
+    for (int depth = 0; depth < 20; depth++)
+        nest_pools(depth);
+    return NULL;
+}
+
+static void pools_are_used_again_and_end_with_their_thread(void) {
+    pthread_t thread;
+    long before = control->live_objects(NULL);
+    deallocated = 0;
+    use_pools(NULL);
+    CHECK(deallocated == 420 && control->live_objects(NULL) == before);
+    CHECK(pthread_create(&thread, NULL, use_pools, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    CHECK(deallocated == 840 && control->live_objects(NULL) == before);
+}
+
+static void classes_are_found_by_their_names(void) {
+    CHECK([Witness class] == objc_getClass("Witness"));
+    CHECK([NSAutoreleasePool class] == objc_getClass("NSAutoreleasePool"));
+    for (int i = 0; i < 3; i++) {
+        id witness = [[[Witness alloc] init] autorelease];
+        CHECK([witness isKindOfClass:[NSObject class]] && [witness class] == [Witness class]);
+    }
 }
 
 @interface Heir : NSObject
@@ -213,6 +248,9 @@ int main(void) {
         {"draining an outer pool drains the inner ones",
          draining_an_outer_pool_drains_the_inner_ones},
         {"a drain releases what it autoreleases", a_drain_releases_what_it_autoreleases},
+        {"pools are used again and end with their thread",
+         pools_are_used_again_and_end_with_their_thread},
+        {"classes are found by their names", classes_are_found_by_their_names},
         {"pools belong to one thread", pools_belong_to_one_thread},
         {"a release too many is noticed", a_release_too_many_is_noticed},
         {"strings hold valid UTF-8 only", strings_hold_valid_utf8_only},

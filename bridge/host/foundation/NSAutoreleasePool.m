@@ -1,11 +1,47 @@
 #import <Foundation/Foundation.h>
 #include <objc/runtime.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include "diagnostics.h"
+#include "live_objects.h"
+#include "object_header.h"
+#include "zombie.h"
+
+enum { SPARE_POOLS = 4 };
 
 static _Thread_local NSAutoreleasePool *innermost;
 
+/* Drained pools with their arrays: around every call of the bridge there is a pool. */
+static _Thread_local struct spare_pools {
+    NSAutoreleasePool *pools[SPARE_POOLS];
+    int count;
+    bool is_watched, is_ending;
+} spare;
+
+static pthread_key_t end_of_thread;
+
+/* False: the pool has to be released. */
+static bool become_spare(NSAutoreleasePool *pool) {
+    if (spare.count == SPARE_POOLS || spare.is_ending || hm_zombies_are_kept()) return false;
+    if (!spare.is_watched) spare.is_watched = pthread_setspecific(end_of_thread, &spare) == 0;
+    if (!spare.is_watched) return false;
+    hm_object_header *header = hm_header_of(pool);
+    header->references = 0;
+    hm_live_add(header->live_slot, -1);
+    spare.pools[spare.count++] = pool;
+    return true;
+}
+
 @implementation NSAutoreleasePool
+
++ (instancetype)alloc {
+    if (spare.count == 0) return [super alloc];
+    NSAutoreleasePool *pool = spare.pools[--spare.count];
+    hm_object_header *header = hm_header_of(pool);
+    header->references = 1;
+    hm_live_add(header->live_slot, 1);
+    return pool;
+}
 
 + (void)addObject:(id)anObject {
     if (innermost)
@@ -49,7 +85,7 @@ static _Thread_local NSAutoreleasePool *innermost;
         [object release];
     }
     innermost = _outer;
-    [self release];
+    if (!become_spare(self)) [self release];
 }
 
 - (void)dealloc {
@@ -58,3 +94,14 @@ static _Thread_local NSAutoreleasePool *innermost;
 }
 
 @end
+
+static void end_spare_pools(void *unused) {
+    (void)unused;
+    spare.is_ending = true;
+    while (spare.count > 0)
+        [[NSAutoreleasePool alloc] release];
+}
+
+__attribute__((constructor)) static void watch_ends_of_threads(void) {
+    if (pthread_key_create(&end_of_thread, end_spare_pools) != 0) abort();
+}

@@ -4,6 +4,10 @@
 #include "device_limits.h"
 #include "pages.h"
 
+static MTLStorageMode storage_mode(MTLResourceOptions options) {
+    return (MTLStorageMode)(options >> MTLResourceStorageModeShift & 0xf);
+}
+
 @implementation HMBuffer
 
 @synthesize label = _label, length = _length, resourceOptions = _options;
@@ -65,11 +69,11 @@
 }
 
 - (MTLStorageMode)storageMode {
-    return (MTLStorageMode)(_options >> MTLResourceStorageModeShift & 0xf);
+    return storage_mode(_options);
 }
 
 - (void *)contents {
-    return [self storageMode] == MTLStorageModePrivate ? NULL : _memory;
+    return storage_mode(_options) == MTLStorageModePrivate ? NULL : _memory;
 }
 
 @end

@@ -1,10 +1,11 @@
 #include "device_limits.h"
-#include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static hm_limits current;
-static uint64_t allocated;
+static struct {
+    _Atomic uint64_t max_buffer_length, budget, max_threadgroup_memory;
+} current;
+static _Atomic uint64_t allocated;
 
 static hm_limits defaults(void) {
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -16,39 +17,37 @@ static hm_limits defaults(void) {
 }
 
 __attribute__((constructor)) static void start_with_defaults(void) {
-    current = defaults();
+    hm_limits_set(NULL);
 }
 
 void hm_limits_get(hm_limits *out) {
-    pthread_mutex_lock(&lock);
-    *out = current;
-    pthread_mutex_unlock(&lock);
+    *out = (hm_limits){
+        .max_buffer_length = current.max_buffer_length,
+        .budget = current.budget,
+        .max_threadgroup_memory = current.max_threadgroup_memory,
+    };
 }
 
 void hm_limits_set(const hm_limits *limits) {
-    pthread_mutex_lock(&lock);
-    current = limits ? *limits : defaults();
-    pthread_mutex_unlock(&lock);
+    hm_limits next = limits ? *limits : defaults();
+    current.max_buffer_length = next.max_buffer_length;
+    current.budget = next.budget;
+    current.max_threadgroup_memory = next.max_threadgroup_memory;
 }
 
 bool hm_memory_reserve(uint64_t bytes) {
-    pthread_mutex_lock(&lock);
-    bool fits = bytes <= current.max_buffer_length && allocated <= current.budget &&
-                bytes <= current.budget - allocated;
-    if (fits) allocated += bytes;
-    pthread_mutex_unlock(&lock);
-    return fits;
+    uint64_t before = allocated, budget = current.budget;
+    if (bytes > current.max_buffer_length) return false;
+    do {
+        if (before > budget || bytes > budget - before) return false;
+    } while (!atomic_compare_exchange_weak(&allocated, &before, before + bytes));
+    return true;
 }
 
 void hm_memory_release(uint64_t bytes) {
-    pthread_mutex_lock(&lock);
     allocated -= bytes;
-    pthread_mutex_unlock(&lock);
 }
 
 uint64_t hm_memory_allocated(void) {
-    pthread_mutex_lock(&lock);
-    uint64_t bytes = allocated;
-    pthread_mutex_unlock(&lock);
-    return bytes;
+    return allocated;
 }

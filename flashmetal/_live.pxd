@@ -1,0 +1,20 @@
+from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+
+
+# The own bytes of a live allocation, inside the object that it stands for.
+cdef struct LiveRange:
+    uintptr_t begin
+    uintptr_t end
+    uint64_t device              # registry_id
+    void *allocation             # borrowed
+    uintptr_t furthest           # the largest end in this node's subtree
+    uint32_t priority
+    LiveRange *lower             # borrowed
+    LiveRange *upper
+
+
+# With its first four fields set.
+cdef void enter_live(LiveRange *entry) noexcept
+cdef void leave_live(LiveRange *entry) noexcept
+# One that owns all of these bytes, on that device; NULL when there is none.
+cdef LiveRange *find_live(uintptr_t begin, uintptr_t end, uint64_t device) noexcept
