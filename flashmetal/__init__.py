@@ -17,6 +17,7 @@ from ._plan import LaunchPlan
 from ._registry import KernelRegistry, is_unavailable_tensor_header
 from .attention import attention
 from .compile_options import CompileOptions
+from .exchange import from_dlpack
 from .resources import get_cython_include, get_include
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "__version__",
     "attention",
     "errors",
+    "from_dlpack",
     "get_cython_include",
     "get_include",
     "is_unavailable_tensor_header",

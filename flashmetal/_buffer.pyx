@@ -15,7 +15,7 @@ from cpython.buffer cimport (
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.number cimport PyIndex_Check
 from libc.stdint cimport INT64_MAX, uintptr_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 cimport cython
 
@@ -33,7 +33,8 @@ from flashmetal._bridge cimport (
     fm_status,
 )
 from flashmetal._device cimport Device
-from flashmetal._exporter cimport drain, release_buffer
+from flashmetal._dlpack cimport to_capsule
+from flashmetal._exporter cimport drain, held_memory, hold, release_buffer
 from flashmetal._integer cimport to_integer
 from flashmetal._live cimport enter_live, leave_live
 
@@ -49,6 +50,7 @@ cdef bint is_expected = False  # nobody else makes objects that have no memory
 cdef dict CODE_OF_NAME = {
     "f32": F32, "f16": F16, "bf16": BF16, "u8": U8, "u16": U16, "u32": U32, "i32": I32,
 }
+cdef tuple CPU_DEVICE = (1, 0)  # DLPack's
 cdef str RELEASED = "is released: its memory is given back"
 cdef dict NAME_OF_CODE = {code: name for name, code in CODE_OF_NAME.items()}
 cdef size_t SIZES[7]
@@ -158,6 +160,38 @@ cdef class Buffer:
         # an array of one object.
         require_live(self.allocation, "the buffer")
         raise AttributeError("__array_struct__")
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """Give a capsule for another library's `from_dlpack`: the memory itself.
+
+        Raises
+        ------
+        BufferError
+            It is read-only and the consumer knows no DLPack 1.0, which can say so; it is released;
+            or another device or a stream is asked for.
+        """
+        cdef Buffer source = self
+        cdef held_memory *held
+        cdef bint versioned = max_version is not None and max_version[0] >= 1
+        cdef bint elsewhere = dl_device is not None and tuple(dl_device) != CPU_DEVICE
+        if stream is not None or elsewhere:
+            raise BufferError(
+                "a buffer's memory is on the CPU: stream must be None and dl_device "
+                f"{CPU_DEVICE}, got {stream!r} and {dl_device!r}"
+            )
+        if copy:
+            source = copied(self)
+        if source.is_read_only and not versioned:
+            raise BufferError("read-only memory needs DLPack 1.0: ask with max_version=(1, 0)")
+        held = hold(source)
+        if held == NULL:
+            raise_pending()
+        dtype = DTYPES[dtype_name(source.dtype_code)]
+        return to_capsule(held, dtype.dlpack, dtype.size * 8, versioned, source is not self)
+
+    def __dlpack_device__(self):
+        """Say where the memory lies, for DLPack: kDLCPU, 0."""
+        return CPU_DEVICE
 
     def view(self, offset_bytes, shape, dtype):
         """Give another handle on part of this buffer's memory.
@@ -282,6 +316,19 @@ cdef class Buffer:
     def device(self):
         """The device it belongs to."""
         return self.allocation.device
+
+
+cdef int raise_pending() except -1:
+    return -1
+
+
+cdef Buffer copied(Buffer source):
+    cdef Allocation allocation
+    require_live(source.allocation, "the buffer")
+    allocation = allocate(source.allocation.device, source.data_length)
+    memcpy(allocation.base, source.allocation.base + source.offset, source.data_length)
+    return new_handle(allocation, 0, source.data_length, source.dtype_code, source.extents,
+                      source.axis_count, False)
 
 
 cdef size_t dtype_size(DTypeCode code) noexcept nogil:

@@ -140,7 +140,7 @@ cdef class Device:
 
         Parameters
         ----------
-        obj : object with the buffer protocol
+        obj : object with the buffer protocol or DLPack
             C-contiguous and in native byte order, e.g. a NumPy array; it is held until the last
             handle and the last command buffer that use its memory are done. Memory inside a live
             buffer gives a view of that buffer.

@@ -35,12 +35,13 @@ from flashmetal._buffer cimport (
     new_handle,
 )
 from flashmetal._device cimport Device
+from flashmetal._dlpack cimport hold_tensor
 from flashmetal._exporter cimport drain, held_memory, hold, is_small, let_go, release_later
 from flashmetal._live cimport LiveRange, find_live
 
 import numpy as np
 
-from flashmetal.dtype import name_of, name_of_format, without_bfloat16
+from flashmetal.dtype import name_of, name_of_dlpack, name_of_format, without_bfloat16
 from flashmetal.errors import BufferAllocationError, InvalidArgument, UnsupportedDtype
 
 __all__ = []
@@ -102,6 +103,8 @@ cdef int open_otherwise(Source *source, object obj) except -1:
     try:
         raise_pending()
     except (BufferError, TypeError, ValueError) as error:
+        if has_tensor(obj):
+            return open_tensor(source, obj)
         exporter, is_bfloat16 = without_bfloat16(obj)
         if not is_bfloat16:
             raise refused_export(obj, error) from error
@@ -111,6 +114,24 @@ cdef int open_otherwise(Source *source, object obj) except -1:
     return describe_or_let_go(source, obj, True)
 
 
+cdef bint has_tensor(object obj):
+    # NumPy's own refusals say more than those of its DLPack.
+    return hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray)
+
+
+cdef int open_tensor(Source *source, object obj) except -1:
+    cdef int code = 0
+    cdef int bits = 0
+    source.held = hold_tensor(obj, "wrap", &code, &bits)
+    try:
+        source.code = dtype_code(name_of_dlpack(code, bits))
+        fill_shape(source)
+    except BaseException:
+        let_go(source.held)
+        raise
+    return 0
+
+
 cdef int raise_pending() except -1:
     return -1
 
@@ -118,16 +139,22 @@ cdef int raise_pending() except -1:
 cdef int describe_or_let_go(Source *source, object obj, bint is_bfloat16) except -1:
     try:
         return describe(source, obj, is_bfloat16)
+    except UnsupportedDtype:
+        let_go(source.held)
+        # Some libraries have formats of their own, but DLPack's types.
+        if not has_tensor(obj):
+            raise
     except BaseException:
         let_go(source.held)
         raise
+    return open_tensor(source, obj)
 
 
 cdef object refused_export(object obj, object error):
     if not PyObject_CheckBuffer(obj):
         return InvalidArgument(
-            "wrap: obj must have the buffer protocol, which "
-            f"{type(obj).__name__} has not; numpy.asarray makes an array of most objects"
+            "wrap: obj must have the buffer protocol or DLPack, and "
+            f"{type(obj).__name__} has neither; numpy.asarray makes an array of most objects"
         )
     # NumPy has no format for some of its types.
     if isinstance(obj, np.ndarray):
@@ -138,6 +165,11 @@ cdef object refused_export(object obj, object error):
 cdef int describe(Source *source, object obj, bint is_bfloat16) except -1:
     cdef const Py_buffer *view = &source.held.view
     source.code = dtype_code("bf16" if is_bfloat16 else name_elements(obj, view))
+    return fill_shape(source)
+
+
+cdef int fill_shape(Source *source) except -1:
+    cdef const Py_buffer *view = &source.held.view
     if view.len == 0:
         raise InvalidArgument("Buffer byte length must be > 0")
     source.axis_count = view.ndim

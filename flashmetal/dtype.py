@@ -11,6 +11,7 @@ __all__ = [
     "DTYPES",
     "DType",
     "name_of",
+    "name_of_dlpack",
     "name_of_format",
     "numpy_dtype",
     "without_bfloat16",
@@ -28,18 +29,20 @@ class DType(NamedTuple):
     numpy_name: str
     format: str
     """Of the buffer protocol, which has none for bf16."""
+    dlpack: int
+    """DLPack's code: 0 for signed and 1 for unsigned integers, 2 for floats, 4 for bfloat."""
 
 
 DTYPES = {
     dtype.name: dtype
     for dtype in (
-        DType("f32", 4, "float32", "f"),
-        DType("f16", 2, "float16", "e"),
-        DType("bf16", 2, "bfloat16", "H"),
-        DType("u8", 1, "uint8", "B"),
-        DType("u16", 2, "uint16", "H"),
-        DType("u32", 4, "uint32", "I"),
-        DType("i32", 4, "int32", "i"),
+        DType("f32", 4, "float32", "f", 2),
+        DType("f16", 2, "float16", "e", 2),
+        DType("bf16", 2, "bfloat16", "H", 4),
+        DType("u8", 1, "uint8", "B", 1),
+        DType("u16", 2, "uint16", "H", 1),
+        DType("u32", 4, "uint32", "I", 1),
+        DType("i32", 4, "int32", "i", 0),
     )
 }
 
@@ -127,6 +130,20 @@ def name_of_format(text, size):
     if size > 1 and order not in ("@", "=", NATIVE_ORDER):
         raise UnsupportedDtype(text, SWAP_BYTES)
     return name
+
+
+def name_of_dlpack(code, bits):
+    """Name the element type of a DLPack code and its bits.
+
+    Raises
+    ------
+    UnsupportedDtype
+        No element type of this kind.
+    """
+    for dtype in DTYPES.values():
+        if (dtype.dlpack, dtype.size * 8) == (code, bits):
+            return dtype.name
+    raise UnsupportedDtype(f"DLPack's type {code} of {bits} bits", CONVERT)
 
 
 def numpy_dtype(name):

@@ -1,0 +1,32 @@
+"""Memory of other libraries as buffers, without a device at hand."""
+
+from __future__ import annotations
+
+import functools
+
+from ._buffer import Buffer
+from ._device import Device
+
+__all__ = ["from_dlpack"]
+
+
+def from_dlpack(x: object, device: Device | None = None, copy: bool | None = False) -> Buffer:
+    """Use a tensor of another library as a buffer: PyTorch, JAX, MLX, NumPy and others.
+
+    What it says is read-only stays so, and so does what cannot say it, as older tensors cannot.
+
+    Parameters
+    ----------
+    x
+        Has DLPack's methods or the buffer protocol, and its memory on the CPU.
+    device
+        That uses it; the system's when None.
+    copy
+        As of `Device.wrap`, which raises the same errors.
+    """
+    return (device or _default_device()).wrap(x, copy=copy)
+
+
+@functools.cache
+def _default_device() -> Device:
+    return Device()
