@@ -12,6 +12,7 @@ from ._decode_step import BARRIER, DecodeStep
 from ._device import Device
 from ._dispatch import BufferWithOffset
 from ._encoder import CommandEncoder
+from ._kv_cache import KVCache
 from ._pipeline import Pipeline
 from ._plan import LaunchPlan
 from ._registry import KernelRegistry, is_unavailable_tensor_header
@@ -29,6 +30,7 @@ __all__ = [
     "DecodePlan",
     "DecodeStep",
     "Device",
+    "KVCache",
     "KernelRegistry",
     "LaunchPlan",
     "Pipeline",

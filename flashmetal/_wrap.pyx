@@ -5,12 +5,7 @@ the handle is the window on the object's own bytes. What else lies on those page
 nor written: kernels stay inside the handle, and two objects on one page each get a Metal buffer.
 """
 
-from cpython.buffer cimport (
-    PyBuffer_IsContiguous,
-    PyBuffer_ToContiguous,
-    Py_buffer,
-    PyObject_CheckBuffer,
-)
+from cpython.buffer cimport PyBuffer_IsContiguous, PyBuffer_ToContiguous, Py_buffer
 from libc.stdint cimport uintptr_t
 
 from flashmetal cimport _device
@@ -26,23 +21,17 @@ from flashmetal._bridge cimport (
 from flashmetal._buffer cimport (
     Allocation,
     Buffer,
-    DTypeCode,
     allocate,
-    code_of_letter,
-    dtype_code,
     finish,
     new_allocation,
     new_handle,
 )
 from flashmetal._device cimport Device
-from flashmetal._dlpack cimport hold_tensor
-from flashmetal._exporter cimport drain, held_memory, hold, is_small, let_go, release_later
+from flashmetal._exporter cimport drain, held_memory, is_small, let_go, release_later
 from flashmetal._live cimport LiveRange, find_live
+from flashmetal._source cimport Source, open_source
 
-import numpy as np
-
-from flashmetal.dtype import name_of, name_of_dlpack, name_of_format, without_bfloat16
-from flashmetal.errors import BufferAllocationError, InvalidArgument, UnsupportedDtype
+from flashmetal.errors import BufferAllocationError, InvalidArgument
 
 __all__ = []
 
@@ -54,22 +43,13 @@ cdef str WAYS_OUT = (
 )
 
 
-# An object's memory: C order but for its strides.
-cdef struct Source:
-    held_memory *held    # owned; NULL once Metal has taken it over
-    DTypeCode code
-    Py_ssize_t length    # elements, where the exporter gives no shape
-    const Py_ssize_t *shape
-    int axis_count
-
-
 cdef object wrap(Device device, object obj, object copy, object strict):
     cdef Source source
     check_not_forked()
     drain()
     if copy is not False and copy is not None and copy is not True:
         raise InvalidArgument(f"wrap: copy must be False, None or True, got {copy!r}")
-    open_source(&source, obj)
+    open_source(&source, obj, "wrap")
     try:
         if copy is False:
             return in_place(device, &source, strict)
@@ -81,118 +61,6 @@ cdef object wrap(Device device, object obj, object copy, object strict):
 
 _device.wrap_function = wrap
 
-
-# ---- the object's memory ------------------------------------------------------------------------
-
-cdef int open_source(Source *source, object obj) except -1:
-    # No try statement where nothing is out of the ordinary: it costs as much as the rest.
-    cdef const Py_buffer *view
-    source.held = hold(obj)
-    if source.held == NULL:
-        return open_otherwise(source, obj)
-    view = &source.held.view
-    source.code = <DTypeCode>code_of_letter(view.format, view.itemsize)
-    if <int>source.code < 0 or view.len == 0 or view.shape == NULL:
-        return describe_or_let_go(source, obj, False)
-    source.shape = view.shape
-    source.axis_count = view.ndim
-    return 0
-
-
-cdef int open_otherwise(Source *source, object obj) except -1:
-    try:
-        raise_pending()
-    except (BufferError, TypeError, ValueError) as error:
-        if has_tensor(obj):
-            return open_tensor(source, obj)
-        exporter, is_bfloat16 = without_bfloat16(obj)
-        if not is_bfloat16:
-            raise refused_export(obj, error) from error
-    source.held = hold(exporter)
-    if source.held == NULL:
-        raise_pending()
-    return describe_or_let_go(source, obj, True)
-
-
-cdef bint has_tensor(object obj):
-    # NumPy's own refusals say more than those of its DLPack.
-    return hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray)
-
-
-cdef int open_tensor(Source *source, object obj) except -1:
-    cdef int code = 0
-    cdef int bits = 0
-    source.held = hold_tensor(obj, "wrap", &code, &bits)
-    try:
-        source.code = dtype_code(name_of_dlpack(code, bits))
-        fill_shape(source)
-    except BaseException:
-        let_go(source.held)
-        raise
-    return 0
-
-
-cdef int raise_pending() except -1:
-    return -1
-
-
-cdef int describe_or_let_go(Source *source, object obj, bint is_bfloat16) except -1:
-    try:
-        return describe(source, obj, is_bfloat16)
-    except UnsupportedDtype:
-        let_go(source.held)
-        # Some libraries have formats of their own, but DLPack's types.
-        if not has_tensor(obj):
-            raise
-    except BaseException:
-        let_go(source.held)
-        raise
-    return open_tensor(source, obj)
-
-
-cdef object refused_export(object obj, object error):
-    if not PyObject_CheckBuffer(obj):
-        return InvalidArgument(
-            "wrap: obj must have the buffer protocol or DLPack, and "
-            f"{type(obj).__name__} has neither; numpy.asarray makes an array of most objects"
-        )
-    # NumPy has no format for some of its types.
-    if isinstance(obj, np.ndarray):
-        name_of(obj.dtype)
-    return InvalidArgument(f"wrap: {type(obj).__name__} does not export its memory: {error}")
-
-
-cdef int describe(Source *source, object obj, bint is_bfloat16) except -1:
-    cdef const Py_buffer *view = &source.held.view
-    source.code = dtype_code("bf16" if is_bfloat16 else name_elements(obj, view))
-    return fill_shape(source)
-
-
-cdef int fill_shape(Source *source) except -1:
-    cdef const Py_buffer *view = &source.held.view
-    if view.len == 0:
-        raise InvalidArgument("Buffer byte length must be > 0")
-    source.axis_count = view.ndim
-    source.shape = view.shape
-    if view.ndim and view.shape == NULL:
-        source.length = view.len // view.itemsize
-        source.axis_count = 1
-        source.shape = &source.length
-    return 0
-
-
-cdef str name_elements(object exporter, const Py_buffer *view):
-    text = "B" if view.format == NULL else view.format.decode()
-    try:
-        return name_of_format(text, view.itemsize)
-    except UnsupportedDtype:
-        # An array's own spelling says more than a format.
-        if isinstance(exporter, np.ndarray):
-            name_of(exporter.dtype)
-        raise
-
-
-# ---- the buffer ---------------------------------------------------------------------------------
 
 cdef Buffer in_place_or_copy(Device device, Source *source, object copy, bint strict):
     if copy is None:

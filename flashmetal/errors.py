@@ -12,6 +12,7 @@ __all__ = [
     "BufferAllocationError",
     "CommandBufferError",
     "DeviceNotFound",
+    "F16Overflow",
     "FlashMetalError",
     "InvalidArgument",
     "InvalidState",
@@ -156,6 +157,36 @@ class InvalidArgument(FlashMetalError, ValueError):
 
     def __str__(self):
         return f"Invalid argument: {self.args[0]}"
+
+
+class F16Overflow(InvalidArgument, OverflowError):
+    """A finite number is too large for f16, where it would become an infinity.
+
+    Attributes
+    ----------
+    layer : int
+        Of the cache.
+    name : str
+        "k" or "v".
+    row : int
+        Of the rows that were to be appended.
+    value : float
+        The number.
+    """
+
+    def __init__(self, layer, name, row, value):
+        super().__init__(layer, name, row, value)
+        self.layer = layer
+        self.name = name
+        self.row = row
+        self.value = value
+
+    def __str__(self):
+        return (
+            f"Invalid argument: KVCache.append: layer {self.layer}: {self.value:g} in row "
+            f"{self.row} of {self.name} is beyond the range of f16, which ends at 65504; nothing "
+            "was appended"
+        )
 
 
 class KernelNotFound(FlashMetalError, LookupError):

@@ -19,6 +19,12 @@ EXAMPLES = [
     ),
     (E.BufferAllocationError(77), MemoryError, "Failed to allocate Metal buffer of 77 bytes"),
     (E.InvalidArgument("n is 3"), ValueError, "Invalid argument: n is 3"),
+    (
+        E.F16Overflow(3, "v", 2, 70000.0),
+        OverflowError,
+        "Invalid argument: KVCache.append: layer 3: 70000 in row 2 of v is beyond the range of "
+        "f16, which ends at 65504; nothing was appended",
+    ),
     (E.KernelNotFound("scale"), LookupError, "Kernel not found: scale"),
     (E.UnsupportedDtype("float64"), TypeError, "Unsupported dtype: float64"),
     (E.IoError("no such file"), OSError, "I/O error: no such file"),
