@@ -172,6 +172,13 @@ void every_shape_is_accurate(const DecodeLevel &level) {
             check_accuracy(problem, attend(level, problem, 96), level.name);
         }
     }
+    // Parts of several tiles.
+    for (uint32_t head_dim : {8u, 60u, 64u, 84u, 128u}) {
+        for (uint32_t rows : {256u, 257u, 600u}) {
+            Problem problem({6, 2, head_dim, rows}, rows);
+            check_accuracy(problem, attend(level, problem, 600), level.name);
+        }
+    }
     for (uint32_t group : {1u, 2u, 3u, 4u, 5u, 6u, 9u}) {
         Problem problem({3 * group, 3, 64, 300}, group);
         check_accuracy(problem, attend(level, problem, 256), level.name);

@@ -74,6 +74,7 @@ class Decode {
         part.values = problem_.values + at;
         part.row_stride = problem_.row_stride;
         part.rows = split_.rows(chunk);
+        part.rows_after = problem_.seq_len - row - part.rows;
         part.kv_heads = last - first;
         part.group = group;
         part.head_dim = problem_.head_dim;

@@ -14,6 +14,7 @@ struct DecodePart {
     const uint16_t *values;  // likewise
     size_t row_stride;       // elements from a cache row to the next
     uint32_t rows;           // at least 1
+    uint32_t rows_after;     // that follow in the cache: worth fetching
     uint32_t kv_heads;
     uint32_t group;     // query heads of a kv head
     uint32_t head_dim;  // a multiple of 4, at most DECODE_MAX_HEAD_DIM

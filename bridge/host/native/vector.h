@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #if defined(__AVX512F__)
+#include "vector_avx2.h"
 #include "vector_avx512.h"
 #elif defined(__AVX2__)
 #include "vector_avx2.h"
@@ -14,48 +15,55 @@
 #include "vector_portable.h"
 #endif
 
+#define INLINE inline __attribute__((always_inline))
+
 namespace {
 
-inline vec load(const float *from) {
-    vec x;
-    __builtin_memcpy(&x, from, sizeof x);
-    return x;
-}
+// Wide vectors for what goes lane by lane. Sums over lanes take narrow ones: as many products a
+// cycle, and half as much to add up in the end. Accumulators: what the registers hold beside
+// operands.
+#if defined(__AVX512F__)
+using Wide = Vector16;
+using Narrow = Vector8;
+constexpr int ACCUMULATORS = 16;
+#elif defined(__AVX2__)
+using Wide = Vector8;
+using Narrow = Vector8;
+constexpr int ACCUMULATORS = 8;
+#elif defined(__ARM_NEON)
+using Wide = Vector4;
+using Narrow = Vector4;
+constexpr int ACCUMULATORS = 16;
+#else
+using Wide = Vector4;
+using Narrow = Vector4;
+constexpr int ACCUMULATORS = 8;
+#endif
 
-inline void store(float *to, vec x) {
-    __builtin_memcpy(to, &x, sizeof x);
-}
+using wide = Wide::type;
+using narrow = Narrow::type;
 
-inline vec broadcast(float x) {
-    return x - vec{};
-}
-
-// In the order of `sums`, which gives the sums of LANES vectors.
-inline float add_lanes(vec x) {
-    vec all[LANES] = {x};
-    return sums(all)[0];
-}
-
-// The largest lane; a NaN may be passed over.
-inline float largest(vec x) {
-    float most = x[0];
-    for (int i = 1; i < LANES; i++)
-        most = x[i] > most ? x[i] : most;
-    return most;
+inline float sum(wide x) {
+    float lanes[Wide::LANES];
+    Wide::store(lanes, x);
+    for (int half = Wide::LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            lanes[i] += lanes[i + half];
+    return lanes[0];
 }
 
 // 2^x for x <= 0, with a relative error below 2^-22; 1 for 0, 0 for -inf, NaN for NaN.
-inline vec exp2_negative(vec x) {
-    const vec least = broadcast(-160);  // 2^-160 rounds to 0
-    const vec clamped = larger(least, x);
-    const vec whole = nearest(clamped), rest = clamped - whole;
-    vec sum = broadcast(0x1.5bba14p-10f);
-    sum = multiply_add(sum, rest, broadcast(0x1.3cea88p-7f));
-    sum = multiply_add(sum, rest, broadcast(0x1.c6b752p-5f));
-    sum = multiply_add(sum, rest, broadcast(0x1.ebf9bcp-3f));
-    sum = multiply_add(sum, rest, broadcast(0x1.62e42ap-1f));
-    sum = multiply_add(sum, rest, broadcast(1));
-    return times_power(sum, whole);
+inline wide exp2_negative(wide x) {
+    const wide least = Wide::broadcast(-160);  // 2^-160 rounds to 0
+    const wide clamped = Wide::larger(least, x);
+    const wide whole = Wide::nearest(clamped), rest = clamped - whole;
+    wide sum = Wide::broadcast(0x1.5bba14p-10f);
+    sum = Wide::multiply_add(sum, rest, Wide::broadcast(0x1.3cea88p-7f));
+    sum = Wide::multiply_add(sum, rest, Wide::broadcast(0x1.c6b752p-5f));
+    sum = Wide::multiply_add(sum, rest, Wide::broadcast(0x1.ebf9bcp-3f));
+    sum = Wide::multiply_add(sum, rest, Wide::broadcast(0x1.62e42ap-1f));
+    sum = Wide::multiply_add(sum, rest, Wide::broadcast(1));
+    return Wide::times_power(sum, whole);
 }
 
 }  // namespace
