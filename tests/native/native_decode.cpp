@@ -1,6 +1,6 @@
 // The equivalents of the decode kernels: right on every level of this CPU, the same bits for every
 // number of threads, and out of the way of launches that are not theirs.
-#include "decode_levels.h"
+#include "levels.h"
 #include "native.h"
 #include "shader_digests.h"
 #include "simt_support.h"
@@ -15,7 +15,7 @@
 
 namespace {
 
-using native::DecodeLevel;
+using native::Level;
 
 const double UNIT_ROUNDOFF = std::ldexp(1.0, -24);
 
@@ -88,7 +88,7 @@ bool run(Problem &problem, uint32_t threads, const char *name = "flash_attention
 // ---- each level ---------------------------------------------------------------------------------
 
 // One level's results of a problem in parts of `part_rows` rows.
-std::vector<float> attend(const DecodeLevel &level, Problem &problem, uint32_t part_rows) {
+std::vector<float> attend(const Level &level, Problem &problem, uint32_t part_rows) {
     const Shape &shape = problem.shape;
     const uint32_t stride = native::padded(shape.head_dim), row_stride = problem.params[3];
     const uint32_t parts = (shape.seq_len + part_rows - 1) / part_rows;
@@ -165,7 +165,7 @@ void check_accuracy(const Problem &problem, const std::vector<float> &out, const
     }
 }
 
-void every_shape_is_accurate(const DecodeLevel &level) {
+void every_shape_is_accurate(const Level &level) {
     for (uint32_t head_dim = 4; head_dim <= 128; head_dim += 4) {
         for (uint32_t rows : {1u, 3u, 15u, 16u, 17u, 63u, 64u, 65u, 200u}) {
             Problem problem({7, 1, head_dim, rows}, head_dim + rows);
@@ -187,7 +187,7 @@ void every_shape_is_accurate(const DecodeLevel &level) {
     }
 }
 
-void one_row_is_returned_exactly(const DecodeLevel &level) {
+void one_row_is_returned_exactly(const Level &level) {
     for (uint32_t head_dim = 4; head_dim <= 128; head_dim += 4) {
         Problem problem({6, 2, head_dim, 1}, head_dim);
         const std::vector<float> out = attend(level, problem, 1);
@@ -199,7 +199,7 @@ void one_row_is_returned_exactly(const DecodeLevel &level) {
 }
 
 // Whatever heads it is computed beside.
-void a_head_alone_gives_the_same_bits(const DecodeLevel &level) {
+void a_head_alone_gives_the_same_bits(const Level &level) {
     for (uint32_t head_dim : {20u, 64u, 124u}) {
         Problem whole({14, 2, head_dim, 150}, head_dim);
         const std::vector<float> out = attend(level, whole, 100);
@@ -217,7 +217,7 @@ void a_head_alone_gives_the_same_bits(const DecodeLevel &level) {
     }
 }
 
-void every_half_is_converted(const DecodeLevel &level) {
+void every_half_is_converted(const Level &level) {
     Problem problem({1, 1, 64, 1});
     for (uint32_t first = 0; first < 0x10000; first += 64) {
         for (uint32_t i = 0; i < 64; i++)
@@ -231,7 +231,7 @@ void every_half_is_converted(const DecodeLevel &level) {
 }
 
 // Weights far below the smallest normal number count as much as they can.
-void weights_underflow_gradually(const DecodeLevel &level) {
+void weights_underflow_gradually(const Level &level) {
     for (int power : {-1, -10, -125, -126, -127, -140, -149}) {
         Problem problem({1, 1, 4, 2});
         problem.set_scale(static_cast<float>(power * M_LN2));
@@ -350,8 +350,8 @@ void only_the_shipped_text_has_equivalents() {
 }  // namespace
 
 int main() {
-    CHECK(!native::decode_levels().empty());
-    for (const DecodeLevel *level : native::decode_levels()) {
+    CHECK(!native::levels().empty());
+    for (const Level *level : native::levels()) {
         every_shape_is_accurate(*level);
         one_row_is_returned_exactly(*level);
         a_head_alone_gives_the_same_bits(*level);

@@ -1,7 +1,7 @@
 #include "decode.h"
-#include "decode_levels.h"
 #include "decode_problem.h"
 #include "decode_split.h"
+#include "levels.h"
 #include "scratch.h"
 
 #include <atomic>
@@ -17,7 +17,7 @@ class Decode {
   public:
     Decode(const DecodeProblem &problem, uint32_t threads)
         : problem_(problem), split_(problem, threads), stride_(padded(problem.head_dim)),
-          level_(*decode_levels().front()) {}
+          level_(*levels().front()) {}
 
     // False: no memory.
     bool prepare() {
@@ -103,7 +103,7 @@ class Decode {
     const DecodeProblem &problem_;
     const DecodeSplit split_;
     const size_t stride_;  // floats from a head's query, or output, to the next
-    const DecodeLevel &level_;
+    const Level &level_;
     float *queries_ = nullptr, *outputs_ = nullptr, *peaks_ = nullptr, *sums_ = nullptr;
     std::atomic<uint32_t> *unfinished_ = nullptr;  // chunks of each range
 };

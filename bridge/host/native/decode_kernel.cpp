@@ -1,7 +1,7 @@
 // Decode attention of one part and the merge of parts, compiled once for each CPU level.
-#include "decode_level.h"
 #include "decode_score.h"
 #include "decode_values.h"
+#include "level_functions.h"
 
 namespace {
 
@@ -74,10 +74,6 @@ class Attention {
     Tile *last_ = nullptr;  // weighed, its values not yet added
 };
 
-void attend(const DecodePart &part) {
-    Attention(part).run();
-}
-
 void merge_head(const DecodeMerge &merge, uint32_t head) {
     constexpr uint32_t LANES = Wide::LANES, MOST = native::DECODE_MAX_HEAD_DIM;
     float peak = -INFINITE;
@@ -105,16 +101,17 @@ void merge_head(const DecodeMerge &merge, uint32_t head) {
                      merge.head_dim * sizeof(float));
 }
 
+}  // namespace
+
+namespace native::NATIVE_LEVEL {
+
+void attend(const DecodePart &part) {
+    Attention(part).run();
+}
+
 void merge(const DecodeMerge &merge) {
     for (uint32_t head = merge.first; head < merge.last; head++)
         merge_head(merge, head);
 }
 
-}  // namespace
-
-namespace native {
-
-extern const DecodeLevel DECODE_LEVEL;
-const DecodeLevel DECODE_LEVEL = {DECODE_LEVEL_NAME, attend, merge};
-
-}  // namespace native
+}  // namespace native::NATIVE_LEVEL

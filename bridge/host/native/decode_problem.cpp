@@ -1,5 +1,5 @@
 #include "decode_problem.h"
-#include "decode_level.h"
+#include "decode_part.h"
 
 #include <cstring>
 

@@ -1,5 +1,4 @@
-// What decode attention computes with vectors: one implementation for each CPU level, all of the
-// same source.
+// What decode attention computes with vectors: parts of a problem, and their merge.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -42,11 +41,5 @@ constexpr uint32_t WIDEST_VECTOR = 16;
 constexpr uint32_t padded(uint32_t head_dim) {
     return (head_dim + WIDEST_VECTOR - 1) / WIDEST_VECTOR * WIDEST_VECTOR;
 }
-
-struct DecodeLevel {
-    const char *name;  // of the CPU level
-    void (*attend)(const DecodePart &part);
-    void (*merge)(const DecodeMerge &merge);
-};
 
 }  // namespace native
