@@ -2,6 +2,9 @@ from libc.stdint cimport uint64_t
 
 from flashmetal._bridge cimport fm_device, fm_device_info
 
+cdef enum:
+    MOST_THREADS = 1024  # of the CPU: a system may give no more, or no stacks for them
+
 
 cdef class Device:
     cdef fm_device *handle            # owned; NULL never after __init__

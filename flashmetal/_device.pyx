@@ -20,9 +20,6 @@ from flashmetal.errors import InvalidArgument
 
 __all__ = ["Device"]
 
-cdef enum:
-    MOST_THREADS = 1024  # a system may give a process no more, or no stacks for them
-
 ENGINES = ("auto", "simt", "native")
 ORDERS = ("highest", "lowest", "random")
 

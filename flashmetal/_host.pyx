@@ -5,10 +5,13 @@ Every function raises `UnsupportedFeature` on Apple's Metal, except `available` 
 
 import os
 
-from libc.stdint cimport uint64_t
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free
 
 from flashmetal._bridge cimport host_control
+from flashmetal._device cimport MOST_THREADS
+from flashmetal._integer cimport to_integer
 
 from flashmetal import resources
 from flashmetal.errors import InvalidArgument, UnsupportedFeature
@@ -23,8 +26,10 @@ __all__ = [
     "limits",
     "live_objects",
     "message_count",
+    "multiply_adds",
     "prepare",
     "quiesce",
+    "read_rate",
     "set_cache",
     "set_faults",
     "set_limits",
@@ -56,6 +61,8 @@ cdef extern from "control.h" nogil:
         char *(*cache)() noexcept
         char *(*compiler)() noexcept nogil
         uint64_t (*compile_count)() noexcept
+        double (*multiply_adds)(uint32_t threads) noexcept nogil
+        double (*read_rate)(const void *memory, size_t bytes, uint32_t threads) noexcept nogil
 
 
 cdef bint prepared = False
@@ -193,6 +200,56 @@ def compiler():
 def compile_count():
     """Count the runs of the compiler since the start."""
     return control().compile_count()
+
+
+def multiply_adds(threads=1):
+    """Measure the CPU's f32 multiply-adds, as the native engine does them, in GFLOP/s.
+
+    Parameters
+    ----------
+    threads : int
+        At work side by side, at most 1,024.
+
+    Returns
+    -------
+    float
+        Operations of all threads together; a multiply-add is two.
+    """
+    cdef uint32_t count = to_integer(threads, 1, MOST_THREADS, "multiply_adds", "threads")
+    cdef const hm_control *table = control()
+    cdef double rate
+    with nogil:
+        rate = table.multiply_adds(count)
+    return rate
+
+
+def read_rate(memory, threads=1):
+    """Measure how fast the CPU reads some memory again and again, in GB/s.
+
+    Parameters
+    ----------
+    memory : object with the buffer protocol
+        Contiguous, e.g. a NumPy array; some KiB a thread at least.
+    threads : int
+        At work side by side, each on its own part; at most 1,024.
+
+    Returns
+    -------
+    float
+        Of all threads together.
+    """
+    cdef uint32_t count = to_integer(threads, 1, MOST_THREADS, "read_rate", "threads")
+    cdef const hm_control *table = control()
+    cdef Py_buffer view
+    cdef double rate
+    PyObject_GetBuffer(memory, &view, PyBUF_SIMPLE)
+    with nogil:
+        rate = table.read_rate(view.buf, <size_t>view.len, count)
+    size = view.len
+    PyBuffer_Release(&view)
+    if rate == 0:
+        raise InvalidArgument(f"read_rate: memory holds {size} bytes, too few for {count} threads")
+    return rate
 
 
 cdef take_text(char *text):

@@ -47,3 +47,19 @@ def test_live_objects_count_buffers(device, host):
 
 def test_idle_queues_are_quiet(device, host):
     assert host.quiesce(1000)
+
+
+def test_limits_of_the_cpu_are_measured(host):
+    memory = np.ones(1 << 14, "f4")
+    for threads in (1, 2):
+        assert host.multiply_adds(threads) > 0
+        assert host.read_rate(memory, threads=threads) > 0
+
+
+def test_limits_of_the_cpu_take_threads_and_memory(host):
+    with pytest.raises(InvalidArgument, match="threads"):
+        host.multiply_adds(0)
+    with pytest.raises(InvalidArgument, match="read_rate: memory holds 512 bytes"):
+        host.read_rate(bytes(512), threads=2)
+    with pytest.raises((BufferError, ValueError)):
+        host.read_rate(np.ones((64, 64), "f4")[:, ::2])

@@ -4,6 +4,7 @@
 #define HM_CONTROL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -46,6 +47,10 @@ typedef struct hm_control {
     char *(*cache)(void);
     char *(*compiler)(void);
     uint64_t (*compile_count)(void); /* runs of the compiler since the start */
+    /* What the CPU does at most, measured: GFLOP/s of f32 multiply-adds, and GB/s of reading this
+     * memory again and again; 0: too little of it. */
+    double (*multiply_adds)(uint32_t threads);
+    double (*read_rate)(const void *memory, size_t bytes, uint32_t threads);
 } hm_control;
 
 const hm_control *hm_get_control(void);

@@ -213,6 +213,15 @@ bool native_run(const native_kernel *kernel, simt_pool *pool, const simt_launch 
     return true;
 }
 
+double native_multiply_adds(uint32_t threads) {
+    return threads;
+}
+
+double native_read_rate(const void *memory, size_t bytes, uint32_t threads) {
+    (void)memory;
+    return (double)bytes * threads;
+}
+
 /* ---- the SIMT engine ---- */
 
 const msl_runtime simt_runtime = {.abi_version = MSL_ABI_VERSION};

@@ -6,6 +6,7 @@
 #include "device_limits.h"
 #include "live_objects.h"
 #include "msl.h"
+#include "native.h"
 
 const hm_control *hm_get_control(void) {
     static const hm_control control = {
@@ -22,6 +23,8 @@ const hm_control *hm_get_control(void) {
         .cache = msl_cache_folder,
         .compiler = msl_compiler_version,
         .compile_count = msl_compile_count,
+        .multiply_adds = native_multiply_adds,
+        .read_rate = native_read_rate,
     };
     return &control;
 }

@@ -4,9 +4,7 @@ namespace native::NATIVE_LEVEL {
 
 extern const Level LEVEL;
 const Level LEVEL = {
-    NATIVE_LEVEL_NAME,
-    attend,
-    merge,
+    NATIVE_LEVEL_NAME, attend, merge, multiply_add, read,
 };
 
 }  // namespace native::NATIVE_LEVEL

@@ -6,5 +6,7 @@ namespace native::NATIVE_LEVEL {
 
 void attend(const DecodePart &part);
 void merge(const DecodeMerge &merge);
+double multiply_add(uint64_t rounds);
+void read(const void *memory, size_t bytes);
 
 }  // namespace native::NATIVE_LEVEL

@@ -20,6 +20,12 @@ const native_kernel *native_find(const char *name, const char *source_digest);
  * says what is wrong with it. */
 bool native_run(const native_kernel *kernel, simt_pool *pool, const simt_launch *launch);
 
+/* For benchmarks, what this CPU does at most at the level of instructions in use: f32
+ * multiply-adds, in GFLOP/s, and reading this memory again and again, in GB/s. 0: no memory, or too
+ * little to share out. */
+double native_multiply_adds(uint32_t threads);
+double native_read_rate(const void *memory, size_t bytes, uint32_t threads);
+
 #ifdef __cplusplus
 }
 #endif
