@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ try:
     from smollm.assistant import Assistant
     from smollm.attention import NumpyAttention, causal_attention
     from smollm.chat import ChatTemplate
-    from smollm.kv_cache import KVCache
+    from smollm.kv_cache import NumpyKVCache
     from smollm.measured_attention import MeasuredAttention
     from smollm.tokenizer import TextStream, byte_characters
     from tokenizers import pre_tokenizers
@@ -204,19 +205,21 @@ class TestLayers:
         np.testing.assert_allclose(got[..., 1::2], turned.imag, atol=1e-6)
 
 
-class TestKVCache:
-    def test_rounds_to_the_nearest_f16_in_place(self):
-        keys, values = (np.zeros((4, 1, 2), np.float16) for _ in range(2))
+class TestNumpyKVCache:
+    SIZES = SimpleNamespace(n_layers=2, n_kv_heads=1, head_dim=2)
+
+    def test_rounds_to_the_nearest_f16_in_the_next_rows(self):
+        cache = NumpyKVCache(self.SIZES, 4)
         k = np.float32([[[1 + 2**-11, 1 + 3 * 2**-11]]])
-        KVCache([keys], [values]).store(0, 2, k, -k)
-        assert keys[2].tolist() == [[1, 1 + 2**-9]]
-        assert values[2].tolist() == [[-1, -1 - 2**-9]]
-        assert not keys[[0, 1, 3]].any()
+        assert [cache.append(1, k, -k), cache.append(1, 2 * k, k)] == [1, 2]
+        assert cache.k(1)[:, 0].tolist() == [[1, 1 + 2**-9], [2, 2 + 2**-8], [0, 0], [0, 0]]
+        assert cache.v(1)[0].tolist() == [[-1, -1 - 2**-9]]
+        assert (cache.layers, cache.k(0).any()) == (2, False)
 
     def test_refuses_what_would_become_infinite(self):
-        cache = KVCache([np.zeros((1, 1, 2), np.float16)], [np.zeros((1, 1, 2), np.float16)])
+        cache = NumpyKVCache(self.SIZES, 1)
         with pytest.raises(errors.CacheOverflowError, match="layer 0"):
-            cache.store(0, 0, np.float32([[[1, 70_000]]]), np.float32([[[1, 1]]]))
+            cache.append(0, np.float32([[[1, 70_000]]]), np.float32([[[1, 1]]]))
 
 
 class TestAttention:
@@ -240,9 +243,9 @@ class TestAttention:
         reference = NumpyAttention(config, 40)
         for start, rows in ((0, 37), (37, 1), (38, 1)):
             q = rng.normal(size=(rows, config.n_heads, config.head_dim)).astype(np.float32)
-            k, v = rng.normal(size=(2, rows, config.n_kv_heads, config.head_dim))
+            k, v = rng.normal(size=(2, rows, config.n_kv_heads, config.head_dim)).astype("f4")
             for attention in (ours, reference):
-                attention.cache.store(29, start, k, v)
+                assert attention.cache.append(29, k, v) == start + rows
             expected = reference.attend(29, q, start)
             np.testing.assert_allclose(ours.attend(29, q, start), expected, atol=3e-6)
 
@@ -352,6 +355,20 @@ class TestCommandLine:
         monkeypatch.setattr(assistant.model, "forward", interrupted)
         status, _, err = run("--attention", "numpy")
         assert (status, err) == (generate.STATUS_INTERRUPTED, "\nInterrupted.\n")
+
+    def test_error_of_flashmetal_is_one_line_below_the_answer(self, run, host):
+        host.set_faults("exec:code=8:after=40")
+        status, _, err = run("--max-tokens", "4")
+        assert status == generate.STATUS_FAILED
+        assert err.startswith("\ngenerate.py: Command buffer error: ")
+        assert err.count("\n") == 2
+
+    def test_number_beyond_f16_ends_it_in_one_line(self, run, assistant, monkeypatch):
+        monkeypatch.setattr(assistant.model._rotary, "rotate", lambda x, start: x * np.float32(1e6))
+        status, out, err = run("--max-tokens", "4")
+        assert (status, out) == (generate.STATUS_FAILED, "")
+        assert err.startswith("\ngenerate.py: Invalid argument: KVCache.append: layer 0: ")
+        assert err.count("\n") == 2
 
     @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="no device is full")
     def test_output_that_cannot_be_written_is_one_sentence(self):

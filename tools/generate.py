@@ -50,12 +50,22 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)
         return STATUS_INTERRUPTED
+    except _flashmetal_errors() as error:
+        # Below what was streamed. A compiler's text has more lines than say what happened.
+        print(f"\ngenerate.py: {str(error).splitlines()[0]}", file=sys.stderr)
+        return STATUS_FAILED
     except OSError as error:
         # The flush at exit must not meet what cannot be written again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             print(f"generate.py: cannot write the answer: {error.strerror}", file=sys.stderr)
         return STATUS_FAILED
+
+
+def _flashmetal_errors() -> tuple[type[Exception], ...]:
+    # NumPy attention does without the package.
+    module = sys.modules.get("flashmetal.errors")
+    return (module.FlashMetalError,) if module else ()
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from .gguf_file import ModelConfig
-from .kv_cache import KVCache
+from .kv_cache import KVCache, NumpyKVCache
 
 # Bounds the score matrix of a long prompt: heads · rows · context floats.
 _ROWS_PER_BLOCK = 256
@@ -42,12 +42,12 @@ class NumpyAttention:
     """Attention in NumPy f32 over an f16 cache in ordinary arrays."""
 
     def __init__(self, config: ModelConfig, capacity: int) -> None:
-        self.cache = KVCache.in_numpy(config, capacity)
+        self.cache = NumpyKVCache(config, capacity)
 
     def attend(self, layer: int, q: np.ndarray, start: int) -> np.ndarray:
         """Implement `Attention.attend`."""
-        keys = self.cache.keys[layer][: start + len(q)]
-        values = self.cache.values[layer][: start + len(q)]
+        keys = self.cache.k(layer)[: start + len(q)]
+        values = self.cache.v(layer)[: start + len(q)]
         return causal_attention(q, keys, values, start, np.float32)
 
 

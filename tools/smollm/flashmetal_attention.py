@@ -7,14 +7,12 @@ import numpy as np
 import flashmetal as fm
 from flashmetal.ops.flash_attention import (
     FlashAttentionParams,
-    encode_attention,
     encode_attention_q_offset,
     register,
 )
 
 from .errors import GenerateError
 from .gguf_file import ModelConfig
-from .kv_cache import KVCache
 
 
 def open_device(engine: str | None = None) -> fm.Device:
@@ -45,24 +43,29 @@ class FlashmetalAttention:
     """
 
     def __init__(self, config: ModelConfig, capacity: int, device: fm.Device) -> None:
-        self._config = config
         self._device = device
         self._registry = fm.KernelRegistry(device)
         register(self._registry)
 
-        kv_shape = (capacity, config.n_kv_heads, config.head_dim)
-        self._keys = [device.alloc(kv_shape, "f16") for _ in range(config.n_layers)]
-        self._values = [device.alloc(kv_shape, "f16") for _ in range(config.n_layers)]
-        self.cache = KVCache(
-            [np.asarray(buffer) for buffer in self._keys],
-            [np.asarray(buffer) for buffer in self._values],
+        heads = {
+            "n_heads": config.n_heads,
+            "n_kv_heads": config.n_kv_heads,
+            "head_dim": config.head_dim,
+        }
+        self.cache = fm.KVCache(
+            device, config.n_layers, capacity, config.n_kv_heads, config.head_dim
         )
-
         row_shape = (capacity, config.n_heads, config.head_dim)
         self._q = device.alloc(row_shape, "f32")
         self._out = device.alloc(row_shape, "f32")
         self._q_rows = np.asarray(self._q)
         self._out_rows = np.asarray(self._out)
+
+        self._params = FlashAttentionParams(seq_len=0, **heads)
+        self._plans = [
+            fm.DecodePlan(self._registry, *self._buffers(layer), **heads)
+            for layer in range(config.n_layers)
+        ]
 
     def attend(self, layer: int, q: np.ndarray, start: int) -> np.ndarray:
         """Implement `Attention.attend`: one dispatch per row, one command buffer per layer."""
@@ -70,26 +73,22 @@ class FlashmetalAttention:
         self._q_rows[:rows] = q
         encoder = self._device.encoder()
         if rows == 1:
-            buffers = (self._q, self._keys[layer], self._values[layer], self._out)
-            encode_attention(encoder, self._registry, *buffers, self._params(start + 1))
+            self._plans[layer].encode(encoder, start + 1)
         else:
             self._encode_rows(encoder, layer, rows, start)
         encoder.commit_and_wait()
         return self._out_rows[:rows]
 
     def _encode_rows(self, encoder: fm.CommandEncoder, layer: int, rows: int, start: int) -> None:
-        buffers = (self._q, self._keys[layer], self._values[layer], self._out)
+        buffers = self._buffers(layer)
         row_bytes = self._q_rows.strides[0]
         # Rows write apart from each other and only read the cache: no barrier between them.
         for row in range(rows):
-            params = self._params(start + row + 1)
+            self._params.seq_len = start + row + 1
             offset = row * row_bytes
-            encode_attention_q_offset(encoder, self._registry, *buffers, params, offset, offset)
+            encode_attention_q_offset(
+                encoder, self._registry, *buffers, self._params, offset, offset
+            )
 
-    def _params(self, seq_len: int) -> FlashAttentionParams:
-        return FlashAttentionParams(
-            n_heads=self._config.n_heads,
-            n_kv_heads=self._config.n_kv_heads,
-            head_dim=self._config.head_dim,
-            seq_len=seq_len,
-        )
+    def _buffers(self, layer: int) -> tuple[fm.Buffer, ...]:
+        return self._q, self.cache.k(layer), self.cache.v(layer), self._out

@@ -49,7 +49,7 @@ class MeasuredAttention:
 
     def __init__(self, attention: Attention) -> None:
         self._attention = attention
-        self._n_layers = len(attention.cache.keys)
+        self._n_layers = attention.cache.layers
         self._samples: list[_Sample] = []
         self.prompt = DispatchTimes()
         self.steps = DispatchTimes()
@@ -79,7 +79,7 @@ class MeasuredAttention:
 
     def _difference(self, sample: _Sample) -> float:
         seen = slice(sample.position + 1)
-        keys = self.cache.keys[sample.layer][seen]
-        values = self.cache.values[sample.layer][seen]
+        keys = np.asarray(self.cache.k(sample.layer))[seen]
+        values = np.asarray(self.cache.v(sample.layer))[seen]
         exact = causal_attention(sample.q[None], keys, values, sample.position, np.float64)
         return float(np.max(np.abs(sample.out - exact[0])))

@@ -84,7 +84,7 @@ class Model:
         projected = rms_norm(hidden, layer.attention_norm, config.rms_epsilon) @ layer.qkv.T
         heads = projected.reshape(rows, -1, config.head_dim)
         q, k, v = np.split(heads, [config.n_heads, config.n_heads + config.n_kv_heads], axis=1)
-        attention.cache.store(index, start, self._rotary.rotate(k, start), v)
+        attention.cache.append(index, self._rotary.rotate(k, start), v)
         attended = attention.attend(index, self._rotary.rotate(q, start), start)
         return attended.reshape(rows, -1) @ layer.attention_output.T
 
