@@ -9,7 +9,8 @@ stamps := $(VENV)/stamps
 pip := $(bin)/python -m pip install -q --disable-pip-version-check
 # pyproject.toml says which versions of them will do.
 build_tools := meson-python meson ninja Cython
-lint_tools := "ruff>=0.9" "cython-lint>=0.16" "clang-format==19.*"
+# mypy reads the types of NumPy.
+lint_tools := "ruff>=0.9" "cython-lint>=0.16" "clang-format==19.*" "mypy>=1.11" numpy
 # The import of an editable install rebuilds what has changed, with the tools of the environment.
 export PATH := $(abspath $(bin)):$(PATH)
 
@@ -37,6 +38,7 @@ lint: $(stamps)/lint
 	$(bin)/ruff check .
 	$(bin)/ruff format --check .
 	$(bin)/cython-lint flashmetal examples
+	$(bin)/mypy
 	$(bin)/python tools/build/native_files.py | xargs $(bin)/clang-format --dry-run -Werror
 
 format: $(stamps)/lint

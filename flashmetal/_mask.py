@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -98,7 +98,7 @@ def _check_window(op: str, window: SupportsIndex, causal: bool) -> int:
     return size
 
 
-def _check_array(op: str, value: ArrayLike, shape: tuple[int, int]) -> NDArray:
+def _check_array(op: str, value: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
     array = np.asarray(value)
     is_float = array.dtype.name in FLOATS and array.dtype.isnative
     if array.dtype != np.bool_ and not is_float:
@@ -121,7 +121,7 @@ def _check_array(op: str, value: ArrayLike, shape: tuple[int, int]) -> NDArray:
     return array
 
 
-def _fill_from(cells: NDArray[np.float16], array: NDArray) -> None:
+def _fill_from(cells: NDArray[np.float16], array: NDArray[Any]) -> None:
     if array.dtype == np.bool_:
         cells[...] = np.where(array, np.float16(0), np.float16(-np.inf))
         return

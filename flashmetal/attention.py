@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import threading
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -105,7 +105,7 @@ def attention(
     return out.reshape(q_array.shape)
 
 
-def _as_array(name: str, value: ArrayLike, dtype: str) -> NDArray:
+def _as_array(name: str, value: ArrayLike, dtype: str) -> NDArray[Any]:
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -119,7 +119,7 @@ def _as_array(name: str, value: ArrayLike, dtype: str) -> NDArray:
     return array
 
 
-def _check_shapes(q: NDArray, k: NDArray, v: NDArray) -> None:
+def _check_shapes(q: NDArray[Any], k: NDArray[Any], v: NDArray[Any]) -> None:
     if q.ndim not in (2, 3):
         raise InvalidArgument(
             f"{OP}: q must be [n_heads, head_dim] or [rows, n_heads, head_dim], got {q.shape}"
@@ -140,7 +140,7 @@ def _check_shapes(q: NDArray, k: NDArray, v: NDArray) -> None:
         )
 
 
-def _check_decode_serves(q: NDArray, mask: Mask) -> None:
+def _check_decode_serves(q: NDArray[Any], mask: Mask) -> None:
     rows, _, head_dim = q.shape
     if not flash_attention.supports_head_dim(head_dim):
         asked = f"head_dim {head_dim}"
@@ -153,7 +153,7 @@ def _check_decode_serves(q: NDArray, mask: Mask) -> None:
     raise UnsupportedFeature(f"{OP}: {asked}: this version has {PREFILL_SERVES}; {DECODE_SERVES}")
 
 
-def _check_range(q: NDArray, scale: float) -> None:
+def _check_range(q: NDArray[Any], scale: float) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = abs(q * np.float32(scale))
     if (scaled > F16_MAX).any():
@@ -173,7 +173,9 @@ class _Context:
         for operation in (flash_attention, flash_attn_prefill_blk, flash_attn_prefill_tensor):
             operation.register(self._registry)
 
-    def decode(self, q: NDArray, k: NDArray, v: NDArray, scale: float) -> NDArray[np.float32]:
+    def decode(
+        self, q: NDArray[Any], k: NDArray[Any], v: NDArray[Any], scale: float
+    ) -> NDArray[np.float32]:
         """Attend with one row: ``[n_heads, head_dim]``."""
         seq_len, n_kv_heads, head_dim = k.shape
         params = FlashAttentionParams(
@@ -190,7 +192,7 @@ class _Context:
             return np.array(out)
 
     def prefill(
-        self, q: NDArray, k: NDArray, v: NDArray, scale: float, mask: Mask
+        self, q: NDArray[Any], k: NDArray[Any], v: NDArray[Any], scale: float, mask: Mask
     ) -> NDArray[np.float32]:
         """Attend with any number of rows: ``[rows, n_heads, head_dim]``."""
         self._check_tensor_api(q.shape[-1])

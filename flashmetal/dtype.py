@@ -1,9 +1,12 @@
 """Element types: their names and sizes, and what NumPy and the buffer protocol call them."""
 
+from __future__ import annotations
+
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .errors import UnsupportedDtype
 
@@ -77,18 +80,14 @@ PICK_FIELD = (
 NO_BFLOAT16 = "NumPy has it through the package ml_dtypes: pip install ml_dtypes"
 
 
-def name_of(dtype):
+def name_of(dtype: DTypeLike) -> str:
     """Name the element type that a dtype argument means.
 
     Parameters
     ----------
-    dtype : str or NumPy dtype
+    dtype
         One of the names f32, f16, bf16, u8, u16, u32, i32, or anything that `numpy.dtype` takes.
         Where the two differ ("u8", "f16"), it is flashmetal's name.
-
-    Returns
-    -------
-    str
 
     Raises
     ------
@@ -113,7 +112,7 @@ def name_of(dtype):
     return NAME_OF_NUMPY[found.name]
 
 
-def name_of_format(text, size):
+def name_of_format(text: str, size: int) -> str:
     """Name the element type of a buffer-protocol format and its item size in bytes.
 
     Raises
@@ -132,7 +131,7 @@ def name_of_format(text, size):
     return name
 
 
-def name_of_dlpack(code, bits):
+def name_of_dlpack(code: int, bits: int) -> str:
     """Name the element type of a DLPack code and its bits.
 
     Raises
@@ -146,7 +145,7 @@ def name_of_dlpack(code, bits):
     raise UnsupportedDtype(f"DLPack's type {code} of {bits} bits", CONVERT)
 
 
-def numpy_dtype(name):
+def numpy_dtype(name: str) -> np.dtype[Any]:
     """Give the NumPy dtype of an element type.
 
     Raises
@@ -163,14 +162,14 @@ def numpy_dtype(name):
     return np.dtype(ml_dtypes.bfloat16)
 
 
-def without_bfloat16(obj):
+def without_bfloat16(obj: object) -> tuple[object, bool]:
     """Give an object that can export its memory, in place of a bf16 array, which cannot.
 
     Returns
     -------
-    exporter : object
+    exporter
         The array viewed as uint16, or `obj` itself.
-    is_bfloat16 : bool
+    is_bfloat16
         Whether it was a bf16 array.
     """
     if not isinstance(obj, np.ndarray) or obj.dtype.kind != "V" or obj.dtype.fields is not None:

@@ -6,6 +6,8 @@ An exception's `args` are the arguments of its class, so that it pickles; `str` 
 # The names are the contract's, and say what happened.
 # ruff: noqa: N818
 
+from __future__ import annotations
+
 import sys
 
 __all__ = [
@@ -52,7 +54,7 @@ class FlashMetalError(Exception):
     """Whether the same call may succeed when it is made again."""
 
     @classmethod
-    def from_bridge(cls, message, code, name):
+    def from_bridge(cls, message: str, code: int, name: str) -> FlashMetalError:
         """Make the error from what the bridge reports: Metal's text and code, the caller's name."""
         del code, name
         return cls(message)
@@ -61,14 +63,14 @@ class FlashMetalError(Exception):
 class DeviceNotFound(FlashMetalError, RuntimeError):
     """There is no Metal device."""
 
-    def __init__(self, advice=HOST_DEVICE_ADVICE if sys.platform == "linux" else ""):
+    def __init__(self, advice: str = HOST_DEVICE_ADVICE if sys.platform == "linux" else "") -> None:
         super().__init__(advice)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"No Metal GPU device found — Apple Silicon required{self.args[0]}"
 
     @classmethod
-    def from_bridge(cls, message, code, name):
+    def from_bridge(cls, message: str, code: int, name: str) -> FlashMetalError:
         del message, code, name
         return cls()
 
@@ -91,18 +93,18 @@ class CommandBufferError(FlashMetalError, RuntimeError):
 
     is_transient = True
 
-    def __init__(self, detail, code=0, label=None):
+    def __init__(self, detail: str, code: int = 0, label: str | None = None) -> None:
         super().__init__(detail, code, label)
         self.detail = detail
         self.code = code
         self.kind = KIND_OF_CODE.get(code, "unknown")
         self.label = label
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Command buffer error: {self.detail}"
 
     @classmethod
-    def from_bridge(cls, message, code, name):
+    def from_bridge(cls, message: str, code: int, name: str) -> FlashMetalError:
         return cls(message, code, name)
 
 
@@ -117,16 +119,16 @@ class ShaderCompilationError(FlashMetalError, ValueError):
         The compiler's text, whole.
     """
 
-    def __init__(self, name, message):
+    def __init__(self, name: str, message: str) -> None:
         super().__init__(name, message)
         self.name = name
         self.message = message
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Shader compilation error for '{self.name}': {self.message}"
 
     @classmethod
-    def from_bridge(cls, message, code, name):
+    def from_bridge(cls, message: str, code: int, name: str) -> FlashMetalError:
         del code
         return cls(name, message)
 
@@ -142,12 +144,12 @@ class BufferAllocationError(FlashMetalError, MemoryError):
         What the caller can do about it; may be empty.
     """
 
-    def __init__(self, byte_len, detail=""):
+    def __init__(self, byte_len: int, detail: str = "") -> None:
         super().__init__(byte_len, detail)
         self.byte_len = byte_len
         self.detail = detail
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = f"Failed to allocate Metal buffer of {self.byte_len} bytes"
         return f"{text}: {self.detail}" if self.detail else text
 
@@ -155,7 +157,7 @@ class BufferAllocationError(FlashMetalError, MemoryError):
 class InvalidArgument(FlashMetalError, ValueError):
     """An argument is outside what the function takes."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Invalid argument: {self.args[0]}"
 
 
@@ -174,14 +176,14 @@ class F16Overflow(InvalidArgument, OverflowError):
         The number.
     """
 
-    def __init__(self, layer, name, row, value):
+    def __init__(self, layer: int, name: str, row: int, value: float) -> None:
         super().__init__(layer, name, row, value)
         self.layer = layer
         self.name = name
         self.row = row
         self.value = value
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"Invalid argument: KVCache.append: layer {self.layer}: {self.value:g} in row "
             f"{self.row} of {self.name} is beyond the range of f16, which ends at 65504; nothing "
@@ -198,11 +200,11 @@ class KernelNotFound(FlashMetalError, LookupError):
         The name that was asked for.
     """
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Kernel not found: {self.name}"
 
 
@@ -217,12 +219,12 @@ class UnsupportedDtype(FlashMetalError, TypeError):
         How to convert; may be empty.
     """
 
-    def __init__(self, dtype, advice=""):
+    def __init__(self, dtype: str, advice: str = "") -> None:
         super().__init__(dtype, advice)
         self.dtype = dtype
         self.advice = advice
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = f"Unsupported dtype: {self.dtype}"
         return f"{text}; {self.advice}" if self.advice else text
 
@@ -230,7 +232,7 @@ class UnsupportedDtype(FlashMetalError, TypeError):
 class IoError(FlashMetalError, OSError):
     """A file could not be read or written."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"I/O error: {self.args[0]}"
 
 
@@ -243,23 +245,23 @@ class WaitTimeout(FlashMetalError, TimeoutError):
         How long the call waited.
     """
 
-    def __init__(self, seconds):
+    def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
         self.seconds = seconds
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Wait timed out after {self.seconds:g} s"
 
 
 class InvalidState(FlashMetalError, RuntimeError):
     """The call is not possible now: after commit, after fork, with too many open encoders."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Invalid state: {self.args[0]}"
 
 
 class UnsupportedFeature(FlashMetalError, RuntimeError):
     """The device, the system or this build lacks something."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Unsupported feature: {self.args[0]}"

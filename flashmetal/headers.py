@@ -4,7 +4,10 @@ Metal compiles one text and knows no files of the caller's. Expanding here makes
 the same text.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Mapping
 
 __all__ = ["expand_headers"]
 
@@ -19,7 +22,7 @@ TOKENS = re.compile(
 )
 
 
-def expand_headers(source, headers):
+def expand_headers(source: str, headers: Mapping[str, str]) -> str:
     """Replace the lines of a text that include registered headers by those headers.
 
     Other includes stay. Diagnostics about a header name it and its lines. A header with
@@ -28,14 +31,10 @@ def expand_headers(source, headers):
 
     Parameters
     ----------
-    source : str
+    source
         MSL.
-    headers : mapping of str to str
+    headers
         Texts by the names that they are included by.
-
-    Returns
-    -------
-    str
     """
     return Expansion(headers).expand(source, MAIN, ()) if headers else source
 
@@ -43,14 +42,14 @@ def expand_headers(source, headers):
 class Expansion:
     """One text in the making: what it may include and what it has included."""
 
-    def __init__(self, headers):
+    def __init__(self, headers: Mapping[str, str]) -> None:
         self.headers = headers
-        self.once = set()
+        self.once: set[str] = set()
 
-    def expand(self, text, name, including):
+    def expand(self, text: str, name: str, including: tuple[str, ...]) -> str:
         """Expand `text`, called `name`, which the texts of `including` are in the middle of."""
 
-        def replace(match):
+        def replace(match: re.Match[str]) -> str:
             if match["once"] and including:
                 self.once.add(name)
                 return ""

@@ -169,7 +169,8 @@ def prefill_reference(
     weights = problem.weights()
     bound = problem.fp32_bound(weights) + problem.f16_bound(weights)
     limits = FEW_ROWS_LIMITS if len(q) < FEW_ROWS else PREFILL_LIMITS
-    return Reference(*map(problem.ungroup, (weights @ problem.values, bound)), limits)
+    output = weights @ problem.values
+    return Reference(problem.ungroup(output), problem.ungroup(bound), limits)
 
 
 @dataclass(frozen=True)

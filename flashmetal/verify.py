@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 from ._device import Device
 from ._progress import ProgressBar
@@ -77,7 +77,9 @@ class Report:
         return {name: None if value == math.inf else value for name, value in asdict(self).items()}
 
 
-def engines_of(engine: str | None = None, threads: int | None = None) -> dict[str, Device]:
+def engines_of(
+    engine: Literal["auto", "simt", "native"] | None = None, threads: int | None = None
+) -> dict[str, Device]:
     """Return a device for each engine there is: host Metal's by name, or "metal" for Apple's.
 
     Parameters
@@ -91,8 +93,9 @@ def engines_of(engine: str | None = None, threads: int | None = None) -> dict[st
         return {engine: Device(engine=engine, threads=threads)}
     if not Device().is_host:
         return {"metal": Device(threads=threads)}
-    found = {}
-    for name in ("simt", "native"):
+    found: dict[str, Device] = {}
+    names: tuple[Literal["simt", "native"], ...] = ("simt", "native")
+    for name in names:
         try:
             found[name] = Device(engine=name, threads=threads)
         except UnsupportedFeature:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,13 +33,14 @@ _POISONED_ROWS = 2
 _HOSTILE_KINDS = [kind for kind in KINDS if kind != "normal"]
 
 
-class DecodeCase(NamedTuple):
+@dataclass(frozen=True)
+class DecodeCase:
     """One decode call."""
+
+    operation: ClassVar[str] = "flash_attention"
 
     shape: DecodeShape
     kind: str
-
-    operation = "flash_attention"
 
     def __str__(self) -> str:
         return _describe(self.kind, self.shape)
@@ -55,14 +57,15 @@ class DecodeCase(NamedTuple):
         return compare(_decode(registry, problem), reference)
 
 
-class PrefillCase(NamedTuple):
+@dataclass(frozen=True)
+class PrefillCase:
     """One prefill call."""
+
+    operation: ClassVar[str] = flash_attn_prefill_tensor.OP
 
     shape: PrefillShape
     kind: str
     mask: str
-
-    operation = flash_attn_prefill_tensor.OP
 
     def __str__(self) -> str:
         return _describe(f"{self.kind}, mask {self.mask}", self.shape)

@@ -129,7 +129,9 @@ def test_bf16_arrays(device):
         device.wrap(source.view(source.dtype.newbyteorder()))
 
 
-@pytest.mark.parametrize("source", [5, None, "text", [1.0, 2.0], object()], ids=lambda source: type(source).__name__)
+@pytest.mark.parametrize(
+    "source", [5, None, "text", [1.0, 2.0], object()], ids=lambda source: type(source).__name__
+)
 def test_objects_without_memory_are_refused(device, source):
     with pytest.raises(InvalidArgument, match="must have the buffer protocol"):
         device.wrap(source)

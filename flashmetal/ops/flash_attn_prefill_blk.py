@@ -125,5 +125,6 @@ def dispatch_flash_attn_prefill_blk(
 
     constants = {BQ: params.bq, BK: params.bk}
     pipeline = registry.get_pipeline(KERNELS[mask.dtype], constants, device=encoder.device)
-    arguments = {MASK: mask, BLK: blk, PARAMS: words}
-    encoder.dispatch(pipeline, arguments, (tiles_per_row, tile_rows), THREADS)
+    encoder.dispatch(
+        pipeline, {MASK: mask, BLK: blk, PARAMS: words}, (tiles_per_row, tile_rows), THREADS
+    )
