@@ -25,10 +25,10 @@ test: test-native test-python
 
 # The developer's check: everything but the long accuracy and model tests, in under two minutes.
 quick: $(stamps)/package
-	$(bin)/python -m pytest -q -m "not slow"
+	$(bin)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
 test-python: $(stamps)/package
-	$(bin)/python -m pytest
+	$(bin)/python -m pytest -n auto --dist worksteal
 
 # The native code's own tests, under the address and undefined-behaviour sanitizers.
 test-native: $(stamps)/package
