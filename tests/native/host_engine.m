@@ -1,5 +1,6 @@
 /* Which engine runs what: the shipped functions' equivalents, or the function itself. */
 #include "host_test.h"
+#include <pthread.h>
 #include "HMDevice.h"
 
 static const MTLSize ONE = {1, 1, 1}, TWO = {2, 1, 1};
@@ -82,6 +83,61 @@ static void the_native_engine_refuses_what_it_has_no_equivalent_of(void) {
     CHECK(host_contains(error.localizedDescription, "\"auto\""));
 }
 
+/* A command buffer that adds to `buffer`, ready to be committed. */
+static id<MTLCommandBuffer> commands_for(NSString *name, id<MTLBuffer> buffer) {
+    id<MTLComputePipelineState> pipeline = host_pipeline(name);
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+    [encoder setComputePipelineState:pipeline];
+    [encoder setBuffer:buffer offset:0 atIndex:0];
+    [encoder dispatchThreadgroups:ONE threadsPerThreadgroup:ONE];
+    [encoder endEncoding];
+    return commands;
+}
+
+static void what_is_brief_is_done_when_commit_returns(void) {
+    id<MTLBuffer> buffer = host_buffer(64);
+    id<MTLCommandBuffer> commands = commands_for(@"twin", buffer);
+    __block BOOL isHere = NO;
+    pthread_t here = pthread_self();
+    [commands addCompletedHandler:^(id<MTLCommandBuffer> done) {
+        CHECK(done.status == MTLCommandBufferStatusCompleted);
+        isHere = pthread_equal(here, pthread_self()) != 0;
+    }];
+    [commands commit];
+    CHECK(commands.status == MTLCommandBufferStatusCompleted && isHere);
+    CHECK(*(int *)buffer.contents == FAKE_NATIVE_STEP);
+    [commands waitUntilCompleted];
+}
+
+static void what_is_brief_waits_for_what_was_committed_before(void) {
+    id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
+    id<MTLBuffer> buffer = host_buffer(64);
+    id<MTLCommandBuffer> held = [queue commandBuffer];
+    [held encodeWaitForEvent:event value:1];
+    [held commit];
+    id<MTLCommandBuffer> commands = commands_for(@"twin", buffer);
+    [commands commit];
+    CHECK(commands.status < MTLCommandBufferStatusCompleted);
+    CHECK(*(int *)buffer.contents == 0);
+    event.signaledValue = 1;
+    [commands waitUntilCompleted];
+    CHECK(*(int *)buffer.contents == FAKE_NATIVE_STEP);
+}
+
+static void handlers_of_what_is_brief_may_commit(void) {
+    id<MTLBuffer> buffer = host_buffer(64);
+    id<MTLCommandBuffer> first = commands_for(@"twin", buffer);
+    id<MTLCommandBuffer> second = commands_for(@"twin", buffer);
+    [first addCompletedHandler:^(id<MTLCommandBuffer> done) {
+        (void)done;
+        [second commit];
+    }];
+    [first commit];
+    [second waitUntilCompleted];
+    CHECK(*(int *)buffer.contents == 2 * FAKE_NATIVE_STEP);
+}
+
 int main(void) {
     const host_case cases[] = {
         {"an equivalent runs in place of the function",
@@ -94,6 +150,10 @@ int main(void) {
          what_was_compiled_with_more_than_its_text_has_no_equivalent},
         {"the native engine refuses what it has no equivalent of",
          the_native_engine_refuses_what_it_has_no_equivalent_of},
+        {"what is brief is done when commit returns", what_is_brief_is_done_when_commit_returns},
+        {"what is brief waits for what was committed before",
+         what_is_brief_waits_for_what_was_committed_before},
+        {"handlers of what is brief may commit", handlers_of_what_is_brief_may_commit},
     };
     return host_run(cases, LENGTH(cases));
 }

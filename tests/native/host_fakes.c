@@ -213,6 +213,11 @@ bool native_run(const native_kernel *kernel, simt_pool *pool, const simt_launch 
     return true;
 }
 
+uint64_t native_estimate(const native_kernel *kernel, const simt_launch *launch) {
+    (void)kernel;
+    return launch->threads[0] == 1 ? 1 : UINT64_MAX;
+}
+
 double native_multiply_adds(uint32_t threads) {
     return threads;
 }

@@ -339,6 +339,16 @@ void memory_that_is_not_there_is_not_served() {
     munmap(cache, bytes);
 }
 
+void larger_problems_take_longer() {
+    Problem small({1, 1, 64, 16}), large({32, 8, 128, 4000}), other({4, 2, 64, 100});
+    const native_kernel *kernel = find("flash_attention");
+    const uint64_t brief = native_estimate(kernel, &small.launch);
+    CHECK(brief < 2000);
+    CHECK(native_estimate(kernel, &large.launch) > 100 * brief);
+    other.launch.threads[1] = 2;
+    CHECK(native_estimate(kernel, &other.launch) == UINT64_MAX);
+}
+
 void only_the_shipped_text_has_equivalents() {
     std::string other = DIGEST_flash_attention;
     other.back() = other.back() == '0' ? '1' : '0';
@@ -365,5 +375,6 @@ int main() {
     specialised_kernels_ignore_the_word();
     other_launches_are_not_served();
     memory_that_is_not_there_is_not_served();
+    larger_problems_take_longer();
     only_the_shipped_text_has_equivalents();
 }

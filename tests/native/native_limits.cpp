@@ -18,8 +18,8 @@ void multiply_adds_are_counted(const native::Level &level) {
 // As pages that nobody has touched are not resident, every page read is one that is.
 void all_is_read_and_nothing_behind(const native::Level &level) {
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), pages = 8, used = 6;
-    void *memory = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                        -1, 0);
+    void *memory =
+        mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED && madvise(memory, pages * page, MADV_NOHUGEPAGE) == 0);
     level.read(memory, used * page);
     unsigned char resident[pages];

@@ -18,8 +18,7 @@
 
     hm_arena _arena;
     hm_command *_firstCommand, **_nextCommand;
-    BOOL _takesTime; /* a command computes or waits */
-    id *_held;       /* what the commands need, owned until completion */
+    id *_held; /* what the commands need, owned until completion */
     NSUInteger _heldCount, _heldCapacity;
     HMComputeCommandEncoder *_openEncoder; /* borrowed */
     NSString **_encoderLabels;             /* owned, by number; nil where there is none */

@@ -28,7 +28,6 @@ void *hm_add_command(HMCommandBuffer *self, hm_command_kind kind, size_t size) {
     *command = (hm_command){.kind = kind, .encoder = self->_encoderCount - 1};
     *self->_nextCommand = command;
     self->_nextCommand = &command->next;
-    self->_takesTime |= kind != HM_COMMAND_SIGNAL;
     return command;
 }
 

@@ -71,8 +71,7 @@ static void run(void *work) {
 
 - (BOOL)submit:(id<MTLCommandBuffer>)submitted {
     HMCommandBuffer *commandBuffer = [submitted retain];
-    /* To wake a thread takes longer than to run a command buffer that computes nothing. */
-    if (!commandBuffer->_takesTime && !hm_faults_are_armed() &&
+    if (HMIsBrief(commandBuffer) && !hm_faults_are_armed() &&
         hm_executor_run(_executor, commandBuffer))
         return YES;
     if (hm_executor_submit(_executor, commandBuffer)) return YES;

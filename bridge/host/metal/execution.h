@@ -6,4 +6,7 @@
 /* Runs a committed command buffer to its end; on the queue's thread. */
 void HMExecute(HMCommandBuffer *commandBuffer);
 
+/* Whether that takes less than waking the queue's thread would. */
+BOOL HMIsBrief(HMCommandBuffer *commandBuffer);
+
 #endif

@@ -6,6 +6,9 @@
 #include "errors.h"
 #include "faults.h"
 
+/* From a commit to the queue's thread at work and back to who waits. */
+enum { WAKING_NANOSECONDS = 15000 };
+
 typedef struct failure {
     MTLCommandBufferError code; /* None: none */
     uint32_t encoder;           /* that it happened in */
@@ -97,6 +100,20 @@ static NSArray *encoder_infos(HMCommandBuffer *commandBuffer, uint32_t faulted) 
     NSArray *array = [NSArray arrayWithObjects:infos count:count];
     free(infos);
     return array;
+}
+
+BOOL HMIsBrief(HMCommandBuffer *commandBuffer) {
+    uint64_t left = WAKING_NANOSECONDS;
+    for (const hm_command *command = commandBuffer->_firstCommand; command;
+         command = command->next) {
+        if (command->kind == HM_COMMAND_SIGNAL) continue;
+        const hm_dispatch *dispatched = (const hm_dispatch *)command;
+        if (command->kind != HM_COMMAND_DISPATCH || !dispatched->equivalent) return NO;
+        uint64_t estimate = native_estimate(dispatched->equivalent, &dispatched->launch);
+        if (estimate > left) return NO;
+        left -= estimate;
+    }
+    return YES;
 }
 
 void HMExecute(HMCommandBuffer *commandBuffer) {

@@ -12,6 +12,10 @@ namespace {
 
 constexpr float LOG2_E = 0x1.715476p0f;
 
+// What a processor of today takes; only the order of magnitude matters.
+constexpr uint64_t LAUNCH_NANOSECONDS = 500;
+constexpr uint64_t PRODUCTS_PER_NANOSECOND = 32;
+
 // One launch in progress.
 class Decode {
   public:
@@ -120,6 +124,14 @@ bool decode(simt_pool *pool, const simt_launch &launch, uint32_t head_dim) {
     }
     Decode decode(problem, simt_pool_threads(pool));
     return decode.prepare() && decode.run(pool);
+}
+
+uint64_t decode_estimate(const simt_launch &launch, uint32_t head_dim) {
+    DecodeProblem problem;
+    const Served served = read_decode_problem(launch, head_dim, problem);
+    if (served != Served::YES) return served == Served::NO ? UINT64_MAX : 0;
+    const uint64_t heads = problem.n_heads, rows = problem.seq_len;
+    return LAUNCH_NANOSECONDS + 2 * heads * problem.head_dim * rows / PRODUCTS_PER_NANOSECOND;
 }
 
 }  // namespace native

@@ -8,4 +8,7 @@ namespace native {
 // for native_run.
 bool decode(simt_pool *pool, const simt_launch &launch, uint32_t head_dim);
 
+// As for native_estimate.
+uint64_t decode_estimate(const simt_launch &launch, uint32_t head_dim);
+
 }  // namespace native

@@ -20,6 +20,10 @@ const native_kernel *native_find(const char *name, const char *source_digest);
  * says what is wrong with it. */
 bool native_run(const native_kernel *kernel, simt_pool *pool, const simt_launch *launch);
 
+/* About how long native_run takes on one thread, in nanoseconds; UINT64_MAX: it does not serve the
+ * launch. */
+uint64_t native_estimate(const native_kernel *kernel, const simt_launch *launch);
+
 /* For benchmarks, what this CPU does at most at the level of instructions in use: f32
  * multiply-adds, in GFLOP/s, and reading this memory again and again, in GB/s. 0: no memory, or too
  * little to share out. */
