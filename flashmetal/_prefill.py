@@ -10,18 +10,12 @@ from numpy.typing import NDArray
 
 from ._buffer import Buffer
 from ._encoder import CommandEncoder
+from ._prefill_operation import CACHE_ROWS_PER_STEP, PrefillOperation, kv_pad
 from ._registry import KernelRegistry
 from .ops.flash_attn_prefill_blk import (
     BlkParams,
     blk_buffer_byte_len,
     dispatch_flash_attn_prefill_blk,
-)
-from .ops.flash_attn_prefill_tensor import (
-    CACHE_ROWS_PER_STEP,
-    FlashAttnPrefillTensorParams,
-    dispatch_flash_attn_prefill_tensor_f16,
-    kv_pad,
-    queries_per_threadgroup,
 )
 
 __all__ = ["PrefillBuffers"]
@@ -32,6 +26,8 @@ class PrefillBuffers(NamedTuple):
 
     Parameters
     ----------
+    operation
+        Whose kernels run.
     q, out
         f32 ``[rows, n_heads, head_dim]``.
     k, v
@@ -42,6 +38,7 @@ class PrefillBuffers(NamedTuple):
         u8, the classes of the mask's tiles.
     """
 
+    operation: PrefillOperation
     q: Buffer
     k: Buffer
     v: Buffer
@@ -52,6 +49,7 @@ class PrefillBuffers(NamedTuple):
     @classmethod
     def fill(
         cls,
+        operation: PrefillOperation,
         take: Callable[[tuple[int, ...], str], Buffer],
         q: NDArray[np.float32],
         k: NDArray[np.float16],
@@ -62,6 +60,8 @@ class PrefillBuffers(NamedTuple):
 
         Parameters
         ----------
+        operation
+            Whose kernels are to run.
         take
             Gives a buffer of a shape and a dtype, e.g. ``device.alloc``.
         q, k, v
@@ -71,8 +71,9 @@ class PrefillBuffers(NamedTuple):
         """
         rows, _, head_dim = q.shape
         keys = kv_pad(len(k))
-        tiles = _tiles(rows, keys, head_dim)
+        tiles = _tiles(operation, rows, keys, head_dim)
         buffers = cls(
+            operation,
             q=take(q.shape, "f32"),
             k=take((keys, *k.shape[1:]), "f16"),
             v=take((keys, *v.shape[1:]), "f16"),
@@ -96,7 +97,7 @@ class PrefillBuffers(NamedTuple):
         """Encode the classification of the mask's tiles and then the attention."""
         rows, n_heads, head_dim = self.q.shape
         keys, n_kv_heads, _ = self.k.shape
-        params = FlashAttnPrefillTensorParams(
+        params = self.operation.params(
             rows=rows,
             n_heads=n_heads,
             n_kv_heads=n_kv_heads,
@@ -110,11 +111,11 @@ class PrefillBuffers(NamedTuple):
             v_head_stride=head_dim,
             scale=scale,
         )
-        tiles = _tiles(rows, keys, head_dim)
+        tiles = _tiles(self.operation, rows, keys, head_dim)
         dispatch_flash_attn_prefill_blk(encoder, registry, self.mask, self.blk, tiles)
         encoder.memory_barrier()
-        dispatch_flash_attn_prefill_tensor_f16(encoder, registry, *self, params)
+        self.operation.dispatch(encoder, registry, *self[1:], params)
 
 
-def _tiles(rows: int, keys: int, head_dim: int) -> BlkParams:
-    return BlkParams(rows, keys, queries_per_threadgroup(head_dim), CACHE_ROWS_PER_STEP)
+def _tiles(operation: PrefillOperation, rows: int, keys: int, head_dim: int) -> BlkParams:
+    return BlkParams(rows, keys, operation.kernel(head_dim).queries, CACHE_ROWS_PER_STEP)

@@ -2,7 +2,7 @@ from typing import SupportsFloat, SupportsIndex
 
 from _typeshed import WriteableBuffer
 
-class FlashAttnPrefillTensorParams:
+class PrefillParams:
     def __init__(
         self,
         rows: SupportsIndex,
@@ -45,3 +45,6 @@ class FlashAttnPrefillTensorParams:
     def v_head_stride(self) -> int: ...
     @property
     def scale(self) -> float: ...
+
+class FlashAttnPrefillTensorParams(PrefillParams): ...
+class FlashAttnPrefillSimdgroupParams(PrefillParams): ...

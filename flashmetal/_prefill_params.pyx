@@ -1,6 +1,6 @@
 # cython: binding=False, embedsignature=True, embedsignature.format=clinic
 # Functions of Python's own kind are called faster.
-"""FlashAttnPrefillTensorParams: the parameter struct of prefill attention, as words."""
+"""The parameter structs of prefill attention, held as the kernels' words."""
 
 cimport cython
 from libc.stdint cimport INT32_MAX, uint32_t
@@ -10,11 +10,9 @@ from flashmetal._words cimport scale_of, to_bytes, to_scale_bits, to_u32, write_
 
 from flashmetal.errors import InvalidArgument
 
-__all__ = ["FlashAttnPrefillTensorParams"]
+__all__ = ["FlashAttnPrefillSimdgroupParams", "FlashAttnPrefillTensorParams", "PrefillParams"]
 
-cdef str SUBJECT = "flash_attn_prefill_tensor"
-
-# Where each field is in the struct.
+# Where each field is in the structs.
 cdef enum:
     ROWS = 0
     N_HEADS = 1
@@ -26,14 +24,16 @@ cdef enum:
     K_HEAD_STRIDE = 7
     V_ROW_STRIDE = 8
     V_HEAD_STRIDE = 9
-    MASK_ROW_STRIDE = 10
+    MASK_ROW_STRIDE = 10  # of the struct that has no head_dim
+    HEAD_DIM = 10
     SCALE_BITS = 11
     WORDS = 12
 
 
-@cython.final
-cdef class FlashAttnPrefillTensorParams:
-    """Shapes of one prefill-attention dispatch. Strides are in elements.
+cdef class PrefillParams:
+    """Shapes of one prefill-attention dispatch: what the operations' classes share.
+
+    Strides are in elements.
 
     Parameters
     ----------
@@ -60,24 +60,30 @@ cdef class FlashAttnPrefillTensorParams:
 
     def __init__(self, rows, n_heads, n_kv_heads, head_dim, kv_pad, q_row_stride, q_head_stride,
                  k_row_stride, k_head_stride, v_row_stride, v_head_stride, scale=None):
-        self.head_dim = to_u32(head_dim, SUBJECT, "head_dim")
-        self.words[ROWS] = to_u32(rows, SUBJECT, "rows")
-        self.words[N_HEADS] = to_u32(n_heads, SUBJECT, "n_heads")
-        self.words[N_KV_HEADS] = to_u32(n_kv_heads, SUBJECT, "n_kv_heads")
-        self.words[KV_PAD] = to_u32(kv_pad, SUBJECT, "kv_pad")
-        self.words[Q_ROW_STRIDE] = to_u32(q_row_stride, SUBJECT, "q_row_stride")
-        self.words[Q_HEAD_STRIDE] = to_u32(q_head_stride, SUBJECT, "q_head_stride")
-        self.words[K_ROW_STRIDE] = to_u32(k_row_stride, SUBJECT, "k_row_stride")
-        self.words[K_HEAD_STRIDE] = to_u32(k_head_stride, SUBJECT, "k_head_stride")
-        self.words[V_ROW_STRIDE] = to_u32(v_row_stride, SUBJECT, "v_row_stride")
-        self.words[V_HEAD_STRIDE] = to_u32(v_head_stride, SUBJECT, "v_head_stride")
-        self.words[MASK_ROW_STRIDE] = self.words[KV_PAD]
-        self.words[SCALE_BITS] = to_scale_bits(scale, self.head_dim, SUBJECT)
+        cdef str subject = self.subject
+        if subject is None:
+            raise TypeError("PrefillParams is a base: make the params of an operation")
+        self.head_dim = to_u32(head_dim, subject, "head_dim")
+        self.words[ROWS] = to_u32(rows, subject, "rows")
+        self.words[N_HEADS] = to_u32(n_heads, subject, "n_heads")
+        self.words[N_KV_HEADS] = to_u32(n_kv_heads, subject, "n_kv_heads")
+        self.words[KV_PAD] = to_u32(kv_pad, subject, "kv_pad")
+        self.words[Q_ROW_STRIDE] = to_u32(q_row_stride, subject, "q_row_stride")
+        self.words[Q_HEAD_STRIDE] = to_u32(q_head_stride, subject, "q_head_stride")
+        self.words[K_ROW_STRIDE] = to_u32(k_row_stride, subject, "k_row_stride")
+        self.words[K_HEAD_STRIDE] = to_u32(k_head_stride, subject, "k_head_stride")
+        self.words[V_ROW_STRIDE] = to_u32(v_row_stride, subject, "v_row_stride")
+        self.words[V_HEAD_STRIDE] = to_u32(v_head_stride, subject, "v_head_stride")
+        if self.has_head_dim:
+            self.words[HEAD_DIM] = self.head_dim
+        else:
+            self.words[MASK_ROW_STRIDE] = self.words[KV_PAD]
+        self.words[SCALE_BITS] = to_scale_bits(scale, self.head_dim, subject)
 
     def __eq__(self, other):
-        if not isinstance(other, FlashAttnPrefillTensorParams):
+        if type(other) is not type(self):
             return NotImplemented
-        cdef FlashAttnPrefillTensorParams theirs = other
+        cdef PrefillParams theirs = other
         return (
             self.head_dim == theirs.head_dim
             and memcmp(self.words, theirs.words, sizeof(self.words)) == 0
@@ -89,7 +95,7 @@ cdef class FlashAttnPrefillTensorParams:
     def __repr__(self):
         # Nine digits tell every f32 from its neighbours.
         return (
-            f"FlashAttnPrefillTensorParams(rows={self.rows}, n_heads={self.n_heads}, "
+            f"{type(self).__name__}(rows={self.rows}, n_heads={self.n_heads}, "
             f"n_kv_heads={self.n_kv_heads}, head_dim={self.head_dim}, kv_pad={self.kv_pad}, "
             f"q_row_stride={self.q_row_stride}, q_head_stride={self.q_head_stride}, "
             f"k_row_stride={self.k_row_stride}, k_head_stride={self.k_head_stride}, "
@@ -100,7 +106,7 @@ cdef class FlashAttnPrefillTensorParams:
     def __reduce__(self):
         # The default scale of an empty head is infinite, which nobody may pass.
         scale = self.scale if self.head_dim else None
-        return FlashAttnPrefillTensorParams, (
+        return type(self), (
             self.rows, self.n_heads, self.n_kv_heads, self.head_dim, self.kv_pad,
             self.q_row_stride, self.q_head_stride, self.k_row_stride, self.k_head_stride,
             self.v_row_stride, self.v_head_stride, scale,
@@ -139,12 +145,12 @@ cdef class FlashAttnPrefillTensorParams:
             read-only, not contiguous or has fewer than 48 bytes at the offset.
         """
         self.check_i32()
-        write_words(self.words, WORDS, buffer, offset, SUBJECT)
+        write_words(self.words, WORDS, buffer, offset, self.subject)
 
     cdef int check_i32(self) except -1:
         for i in range(SCALE_BITS):
             if self.words[i] > <uint32_t>INT32_MAX:
-                raise InvalidArgument(f"{SUBJECT}: a dimension exceeds i32: {self}")
+                raise InvalidArgument(f"{self.subject}: a dimension exceeds i32: {self}")
         return 0
 
     @property
@@ -201,3 +207,21 @@ cdef class FlashAttnPrefillTensorParams:
     def scale(self):
         """Factor of q·k: the f32 that the kernel uses."""
         return scale_of(self.words[SCALE_BITS])
+
+
+@cython.final
+cdef class FlashAttnPrefillTensorParams(PrefillParams):
+    """Shapes of one tensor dispatch; arguments and errors are those of PrefillParams."""
+
+    def __cinit__(self):
+        self.subject = "flash_attn_prefill_tensor"
+        self.has_head_dim = False  # each of its kernels has one of its own
+
+
+@cython.final
+cdef class FlashAttnPrefillSimdgroupParams(PrefillParams):
+    """Shapes of one simdgroup dispatch; arguments and errors are those of PrefillParams."""
+
+    def __cinit__(self):
+        self.subject = "flash_attn_prefill_simdgroup"
+        self.has_head_dim = True

@@ -18,7 +18,7 @@ from flashmetal.errors import (
 from flashmetal.headers import expand_headers
 from flashmetal.shipped import find_library
 
-__all__ = ["KernelRegistry", "is_unavailable_tensor_header"]
+__all__ = ["KernelRegistry", "is_unavailable_tensor_header", "misses_header"]
 
 
 cdef class KernelRegistry:
@@ -299,8 +299,13 @@ def is_unavailable_tensor_header(error):
         True for a ShaderCompilationError that misses `<metal_tensor>`; false for anything else, a
         broken shader included.
     """
+    return misses_header(error, "metal_tensor")
+
+
+def misses_header(error, str header not None):
+    """Whether an exception is the compile error of a system that lacks a header of Metal's."""
     return (
         isinstance(error, ShaderCompilationError)
         and "fatal error" in error.message
-        and "'metal_tensor' file not found" in error.message
+        and f"'{header}' file not found" in error.message
     )

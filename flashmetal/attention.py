@@ -14,21 +14,26 @@ from ._mask import F16_MAX, Mask
 from ._params import FlashAttentionParams
 from ._pool import BufferPool
 from ._prefill import PrefillBuffers
+from ._prefill_operation import PrefillOperation
 from ._registry import KernelRegistry
 from .dtype import numpy_dtype
 from .errors import InvalidArgument, UnsupportedDtype, UnsupportedFeature
-from .ops import flash_attention, flash_attn_prefill_blk, flash_attn_prefill_tensor
+from .ops import (
+    flash_attention,
+    flash_attn_prefill_blk,
+    flash_attn_prefill_simdgroup,
+    flash_attn_prefill_tensor,
+)
+from .ops.flash_attn_prefill_simdgroup import HEAD_DIM_UNIT, MAX_HEAD_DIM
 
 __all__ = ["attention"]
 
 OP = "attention"
-DECODE_SERVES = (
-    "one query row without a mask, at a head_dim that is a multiple of 4 up to "
-    f"{flash_attention.MAX_HEAD_DIM}"
+TENSOR_HEAD_DIMS = flash_attn_prefill_tensor.HEAD_DIMS
+FALLBACK_SERVES = (
+    f"any rows and masks, at a head_dim that is a multiple of {HEAD_DIM_UNIT} up to {MAX_HEAD_DIM}"
 )
-PREFILL_SERVES = "any rows and masks, at head_dim " + " and ".join(
-    map(str, flash_attn_prefill_tensor.HEAD_DIMS)
-)
+SERVES = f"{FALLBACK_SERVES}, and at {max(TENSOR_HEAD_DIMS)}"
 
 
 def attention(
@@ -48,8 +53,9 @@ def attention(
     Parameters
     ----------
     q
-        float32 ``[rows, n_heads, head_dim]``, or ``[n_heads, head_dim]`` of one row. At head_dim
-        256 and 512, where the kernel rounds scale·q to half, |scale·q| is 65504 at most.
+        float32 ``[rows, n_heads, head_dim]``, or ``[n_heads, head_dim]`` of one row. head_dim is a
+        multiple of 4 up to 256, or 512. |scale·q| is 65504 at most, for the kernels round it to
+        half; but for one row without a mask at a head_dim up to 128, where they do not.
     k, v
         float16 ``[n, n_kv_heads, head_dim]``; n_kv_heads divides n_heads. n may be 0. Values should
         be finite: a hidden key has weight 0, but 0·NaN is NaN.
@@ -78,8 +84,8 @@ def attention(
     InvalidArgument
         When the shapes do not fit together, or a value does not fit the kernel's types.
     UnsupportedFeature
-        When no kernel serves the call: several rows or a mask at a small head_dim, another
-        head_dim, or a device without Metal's tensor API at head_dim 256 and 512.
+        When no kernel serves the call: another head_dim, or 512 on a device without Metal's tensor
+        API.
     """
     q_array = _as_array("q", q, "f32")
     k_array = _as_array("k", k, "f16")
@@ -89,19 +95,19 @@ def attention(
     queries = q_array.reshape(-1, *q_array.shape[-2:])
     cells = Mask(OP, mask, causal, window, len(queries), len(k_array))
     factor = FlashAttentionParams(1, 1, head_dim, 0, scale).scale
-    is_prefill = head_dim in flash_attn_prefill_tensor.HEAD_DIMS
-    if is_prefill:
+    _check_served(head_dim)
+    is_decode = flash_attention.supports_head_dim(head_dim) and not cells.has_cells
+    is_decode = is_decode and len(queries) == 1
+    if not is_decode:
         _check_range(queries, factor)
-    else:
-        _check_decode_serves(queries, cells)
     if 0 in (len(queries), len(k_array)):
         return np.zeros(q_array.shape, np.float32)
     keys, values = k_array[cells.first_key :], v_array[cells.first_key :]
     context = _context(device)
-    if is_prefill:
-        out = context.prefill(queries, keys, values, factor, cells)
-    else:
+    if is_decode:
         out = context.decode(queries[0], keys, values, factor)
+    else:
+        out = context.prefill(queries, keys, values, factor, cells)
     return out.reshape(q_array.shape)
 
 
@@ -140,17 +146,10 @@ def _check_shapes(q: NDArray[Any], k: NDArray[Any], v: NDArray[Any]) -> None:
         )
 
 
-def _check_decode_serves(q: NDArray[Any], mask: Mask) -> None:
-    rows, _, head_dim = q.shape
-    if not flash_attention.supports_head_dim(head_dim):
-        asked = f"head_dim {head_dim}"
-    elif rows > 1:
-        asked = f"{rows} query rows at head_dim {head_dim}"
-    elif mask.has_cells:
-        asked = f"a mask at head_dim {head_dim}"
-    else:
+def _check_served(head_dim: int) -> None:
+    if head_dim in TENSOR_HEAD_DIMS or flash_attn_prefill_simdgroup.supports_head_dim(head_dim):
         return
-    raise UnsupportedFeature(f"{OP}: {asked}: this version has {PREFILL_SERVES}; {DECODE_SERVES}")
+    raise UnsupportedFeature(f"{OP}: head_dim {head_dim}: this version has {SERVES}")
 
 
 def _check_range(q: NDArray[Any], scale: float) -> None:
@@ -170,7 +169,12 @@ class _Context:
         self._device = device
         self._pool = BufferPool(device)
         self._registry = KernelRegistry(device)
-        for operation in (flash_attention, flash_attn_prefill_blk, flash_attn_prefill_tensor):
+        for operation in (
+            flash_attention,
+            flash_attn_prefill_blk,
+            flash_attn_prefill_simdgroup,
+            flash_attn_prefill_tensor,
+        ):
             operation.register(self._registry)
 
     def decode(
@@ -195,25 +199,33 @@ class _Context:
         self, q: NDArray[Any], k: NDArray[Any], v: NDArray[Any], scale: float, mask: Mask
     ) -> NDArray[np.float32]:
         """Attend with any number of rows: ``[rows, n_heads, head_dim]``."""
-        self._check_tensor_api(q.shape[-1])
+        operation = self._prefill_operation(q.shape[-1])
         with self._pool.lend() as take:
-            buffers = PrefillBuffers.fill(take, q, k, v, mask.fill)
+            buffers = PrefillBuffers.fill(operation, take, q, k, v, mask.fill)
             encoder = self._device.encoder(OP)
             buffers.encode(encoder, self._registry, scale)
             encoder.commit_and_wait()
             return np.array(buffers.out)
 
-    def _check_tensor_api(self, head_dim: int) -> None:
+    def _prefill_operation(self, head_dim: int) -> PrefillOperation:
+        """Choose the tensor kernels where they are, the fallback elsewhere."""
         device = self._device
-        if flash_attn_prefill_tensor.flash_attn_prefill_tensor_available(
-            self._registry, device, head_dim
+        if head_dim in TENSOR_HEAD_DIMS and (
+            flash_attn_prefill_tensor.flash_attn_prefill_tensor_available(
+                self._registry, device, head_dim
+            )
         ):
-            return
+            return flash_attn_prefill_tensor.OPERATION
+        if flash_attn_prefill_simdgroup.supports_head_dim(head_dim):
+            return flash_attn_prefill_simdgroup.OPERATION
         raise UnsupportedFeature(
             f"{OP}: head_dim {head_dim} needs Metal's tensor API (<metal_tensor>, language version "
             "4.0, macOS 26), which {} on {} lacks: it has language version {}.{}; alternatives: a "
-            "newer system, host Metal (the default on Linux), or {}".format(
-                device.name, platform.platform(terse=True), *device.language_version, DECODE_SERVES
+            "newer system, host Metal (the default on Linux), or what it has: {}".format(
+                device.name,
+                platform.platform(terse=True),
+                *device.language_version,
+                FALLBACK_SERVES,
             )
         )
 

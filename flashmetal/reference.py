@@ -15,6 +15,7 @@ __all__ = [
     "DECODE_LIMITS",
     "FEW_ROWS",
     "FEW_ROWS_LIMITS",
+    "NARROW",
     "PREFILL_LIMITS",
     "Accuracy",
     "Limits",
@@ -48,6 +49,8 @@ PREFILL_LIMITS = Limits(2e-7, 1e-6)
 # Of a few rows the mean varies more.
 FEW_ROWS = 8
 FEW_ROWS_LIMITS = Limits(4e-7, 1e-6)
+# Of a few elements a row may by chance be all but zero, beside an error that is not.
+NARROW = 64  # head_dim
 
 _UNIT_ROUNDOFF = 2.0**-24
 _F16_ROUNDOFF = 2.0**-11
@@ -168,9 +171,15 @@ def prefill_reference(
     problem = _Problem.of(q, k, v, mask, scale)
     weights = problem.weights()
     bound = problem.fp32_bound(weights) + problem.f16_bound(weights)
-    limits = FEW_ROWS_LIMITS if len(q) < FEW_ROWS else PREFILL_LIMITS
+    limits = _prefill_limits(len(q), q.shape[-1])
     output = weights @ problem.values
     return Reference(problem.ungroup(output), problem.ungroup(bound), limits)
+
+
+def _prefill_limits(rows: int, head_dim: int) -> Limits:
+    limits = FEW_ROWS_LIMITS if rows < FEW_ROWS else PREFILL_LIMITS
+    narrowness = max(1.0, NARROW / head_dim)
+    return limits._replace(row_nmse=limits.row_nmse * narrowness**2)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ __all__ = ["SHADER_OPTIONS", "find_library", "register_shader"]
 SHADER_OPTIONS = {
     "flash_attention": CompileOptions(math_mode="relaxed"),
     "flash_attn_prefill_blk": CompileOptions(math_mode="relaxed"),
+    "flash_attn_prefill_simdgroup": CompileOptions(math_mode="relaxed"),
     "flash_attn_prefill_tensor": CompileOptions(language_version="4.0", math_mode="relaxed"),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
@@ -11,7 +11,12 @@ import numpy as np
 
 from ._prefill import PrefillBuffers
 from ._registry import KernelRegistry
-from .ops import flash_attention, flash_attn_prefill_blk, flash_attn_prefill_tensor
+from .ops import (
+    flash_attention,
+    flash_attn_prefill_blk,
+    flash_attn_prefill_simdgroup,
+    flash_attn_prefill_tensor,
+)
 from .ops.flash_attention import FlashAttentionParams, encode_attention
 from .prefill_problems import MASKS, PrefillShape, make_prefill_problem
 from .problems import KINDS, DecodeProblem, DecodeShape, make_problem
@@ -29,6 +34,8 @@ __all__ = ["OPERATIONS", "Case", "DecodeCase", "Operation", "PrefillCase", "grid
 
 # Rows after the cache's last one, NaN: a kernel that reads one shows it.
 _POISONED_ROWS = 2
+
+NO_EQUIVALENT = "an equivalent in the CPU's vectors"
 
 _HOSTILE_KINDS = [kind for kind in KINDS if kind != "normal"]
 
@@ -57,12 +64,17 @@ class DecodeCase:
         return compare(_decode(registry, problem), reference)
 
 
+_PREFILL_OPERATIONS = {
+    module.OP: module.OPERATION
+    for module in (flash_attn_prefill_tensor, flash_attn_prefill_simdgroup)
+}
+
+
 @dataclass(frozen=True)
 class PrefillCase:
     """One prefill call."""
 
-    operation: ClassVar[str] = flash_attn_prefill_tensor.OP
-
+    operation: str
     shape: PrefillShape
     kind: str
     mask: str
@@ -79,6 +91,7 @@ class PrefillCase:
         """Classify the mask's tiles, run the call and compare its output with float64."""
         problem = make_prefill_problem(self.shape, self.kind, self.mask)
         buffers = PrefillBuffers.fill(
+            _PREFILL_OPERATIONS[self.operation],
             registry.device.alloc,
             problem.q,
             problem.k,
@@ -113,8 +126,13 @@ class Operation(NamedTuple):
     lacks: Callable[[str, KernelRegistry], str | None]
 
 
-def _register_prefill(registry: KernelRegistry) -> None:
+def _register_tensor(registry: KernelRegistry) -> None:
     flash_attn_prefill_tensor.register(registry)
+    flash_attn_prefill_blk.register(registry)
+
+
+def _register_simdgroup(registry: KernelRegistry) -> None:
+    flash_attn_prefill_simdgroup.register(registry)
     flash_attn_prefill_blk.register(registry)
 
 
@@ -122,9 +140,9 @@ def _lacks_nothing(engine: str, registry: KernelRegistry) -> None:
     return None
 
 
-def _prefill_lacks(engine: str, registry: KernelRegistry) -> str | None:
+def _tensor_lacks(engine: str, registry: KernelRegistry) -> str | None:
     if engine == "native":
-        return "an equivalent in the CPU's vectors"
+        return NO_EQUIVALENT
     available = all(
         flash_attn_prefill_tensor.flash_attn_prefill_tensor_available(
             registry, registry.device, head_dim
@@ -134,15 +152,27 @@ def _prefill_lacks(engine: str, registry: KernelRegistry) -> str | None:
     return None if available else "Metal's tensor API"
 
 
+def _simdgroup_lacks(engine: str, registry: KernelRegistry) -> str | None:
+    if engine == "native":
+        return NO_EQUIVALENT
+    available = flash_attn_prefill_simdgroup.flash_attn_prefill_simdgroup_available(
+        registry, registry.device, flash_attn_prefill_simdgroup.MAX_HEAD_DIM
+    )
+    return None if available else "simdgroup_matrix"
+
+
 OPERATIONS = {
     DecodeCase.operation: Operation(flash_attention.register, DECODE_LIMITS, _lacks_nothing),
-    PrefillCase.operation: Operation(_register_prefill, PREFILL_LIMITS, _prefill_lacks),
+    flash_attn_prefill_tensor.OP: Operation(_register_tensor, PREFILL_LIMITS, _tensor_lacks),
+    flash_attn_prefill_simdgroup.OP: Operation(
+        _register_simdgroup, PREFILL_LIMITS, _simdgroup_lacks
+    ),
 }
 
 
 def grid(quick: bool = False) -> list[Case]:
     """Return the cases of all operations; `quick` gives fewer, a few seconds long."""
-    return [*_decode_cases(quick), *_prefill_cases(quick)]
+    return [*_decode_cases(quick), *_tensor_cases(quick), *_simdgroup_cases(quick)]
 
 
 def _decode_cases(quick: bool) -> list[DecodeCase]:
@@ -168,8 +198,8 @@ def _decode_cases(quick: bool) -> list[DecodeCase]:
     return [*ordinary, *hostile]
 
 
-def _prefill_cases(quick: bool) -> list[PrefillCase]:
-    """Return rows and lengths around the kernel's tiles under all masks, hostile values."""
+def _tensor_cases(quick: bool) -> list[PrefillCase]:
+    """Return rows and lengths around the kernels' tiles under all masks, hostile values."""
     if quick:
         sizes: Sequence[tuple[int, int]] = ((1, 65), (17, 64), (33, 200))
         heads: Sequence[tuple[int, int]] = ((2, 1),)
@@ -181,15 +211,48 @@ def _prefill_cases(quick: bool) -> list[PrefillCase]:
         hostile_masks = tuple(MASKS)
     head_dims = flash_attn_prefill_tensor.HEAD_DIMS
     ordinary = (
-        PrefillCase(PrefillShape(rows, *pair, head_dim, kv_len), "normal", mask)
+        PrefillCase(
+            flash_attn_prefill_tensor.OP,
+            PrefillShape(rows, *pair, head_dim, kv_len),
+            "normal",
+            mask,
+        )
         for head_dim, pair in itertools.product(head_dims, heads)
         for (rows, kv_len), mask in _pair_up(sizes, list(MASKS))
     )
-    hostile = (
-        PrefillCase(PrefillShape(33, 4, 2, head_dim, 200), kind, mask)
-        for head_dim, kind, mask in itertools.product(head_dims, _HOSTILE_KINDS, hostile_masks)
-    )
+    hostile = _hostile_cases(flash_attn_prefill_tensor.OP, head_dims, hostile_masks)
     return [*ordinary, *hostile]
+
+
+def _simdgroup_cases(quick: bool) -> list[PrefillCase]:
+    """Return the same for all head_dims, the sizes taking turns."""
+    kernels = (*flash_attn_prefill_simdgroup.SPECIALISED_HEAD_DIMS, 4, 100)
+    if quick:
+        head_dims: Sequence[int] = kernels
+        sizes: Sequence[tuple[int, int]] = ((1, 65), (33, 64), (33, 130))
+        hostile_masks: Sequence[str] = ("causal",)
+    else:
+        head_dims = range(4, 257, 4)
+        sizes = tuple(itertools.product((1, 8, 31, 33, 70), (1, 63, 65, 200)))
+        hostile_masks = tuple(MASKS)
+    ordinary = (
+        PrefillCase(
+            flash_attn_prefill_simdgroup.OP,
+            PrefillShape(rows, 2, 1, head_dim, kv_len),
+            "normal",
+            mask,
+        )
+        for head_dim in head_dims
+        for (rows, kv_len), mask in _pair_up(sizes, list(MASKS))
+    )
+    return [*ordinary, *_hostile_cases(flash_attn_prefill_simdgroup.OP, kernels, hostile_masks)]
+
+
+def _hostile_cases(
+    operation: str, head_dims: Sequence[int], masks: Sequence[str]
+) -> Iterator[PrefillCase]:
+    for head_dim, kind, mask in itertools.product(head_dims, _HOSTILE_KINDS, masks):
+        yield PrefillCase(operation, PrefillShape(33, 4, 2, head_dim, 200), kind, mask)
 
 
 def _pair_up(

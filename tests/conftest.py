@@ -2,14 +2,24 @@
 
 import gc
 import os
+from typing import NamedTuple
 
 import pytest
 
 # Before NumPy is loaded: its BLAS threads spin while they wait, on cores that kernels need.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from prefill_families import FAMILIES, FAMILIES_AND_HEAD_DIMS
+from prefill_runner import PrefillRunner
+
 import flashmetal as fm
 from flashmetal import _host
+
+
+class Prefill(NamedTuple):
+    run: PrefillRunner
+    head_dim: int
+
 
 FAILED = pytest.StashKey[bool]()
 
@@ -31,6 +41,19 @@ def pytest_runtest_makereport(item, call):
 @pytest.fixture(scope="session")
 def device():
     return fm.Device()
+
+
+@pytest.fixture(scope="session")
+def prefill_runners(device):
+    """A runner for each family of prefill kernels."""
+    return {family: PrefillRunner(device, family) for family in FAMILIES}
+
+
+@pytest.fixture(params=FAMILIES_AND_HEAD_DIMS)
+def prefill(request, prefill_runners):
+    """A runner and a head_dim, of each family of prefill kernels in turn."""
+    family, head_dim = request.param
+    return Prefill(prefill_runners[family], head_dim)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,10 +4,12 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
+from prefill_families import TENSOR, Family
 
 import flashmetal as fm
+from flashmetal._prefill_operation import CACHE_ROWS_PER_STEP, kv_pad
+from flashmetal._prefill_params import PrefillParams
 from flashmetal.ops import flash_attn_prefill_blk as blk_op
-from flashmetal.ops import flash_attn_prefill_tensor as tensor_op
 from flashmetal.reference import compare, prefill_reference
 
 TAIL = 64  # poisoned elements after the last one that the kernel may read or write
@@ -42,13 +44,18 @@ class Call(NamedTuple):
     mask: fm.Buffer
     blk: fm.Buffer
     out: fm.Buffer
-    params: tensor_op.FlashAttnPrefillTensorParams
+    params: PrefillParams
+    family: Family
+
+    @property
+    def queries(self):
+        """Query rows of a threadgroup."""
+        return self.family.op.queries_per_threadgroup(self.params.head_dim)
 
     @property
     def tiles(self):
-        queries = tensor_op.queries_per_threadgroup(self.params.head_dim)
         return blk_op.BlkParams(
-            self.params.rows, self.params.kv_pad, queries, tensor_op.CACHE_ROWS_PER_STEP
+            self.params.rows, self.params.kv_pad, self.queries, CACHE_ROWS_PER_STEP
         )
 
     @property
@@ -65,18 +72,19 @@ class Call(NamedTuple):
 
 
 class PrefillRunner:
-    """A device with the prefill kernels."""
+    """A device with a family of prefill kernels."""
 
-    def __init__(self, device):
+    def __init__(self, device, family=TENSOR):
         self.device = device
+        self.family = family
         self.registry = fm.KernelRegistry(device)
-        tensor_op.register(self.registry)
+        family.op.register(self.registry)
         blk_op.register(self.registry)
         # Ahead of the first test, which then keeps no objects.
-        self.registry.prewarm([tensor_op.K_TENSOR_F16_D256, tensor_op.K_TENSOR_F16_D512])
-        for head_dim, kernel in itertools.product((256, 512), blk_op.KERNELS.values()):
-            tile = tensor_op.queries_per_threadgroup(head_dim), tensor_op.CACHE_ROWS_PER_STEP
-            self.registry.get_pipeline(kernel, dict(zip((blk_op.BQ, blk_op.BK), tile, strict=True)))
+        self.registry.prewarm(family.kernels)
+        for queries, kernel in itertools.product((16, 32), blk_op.KERNELS.values()):
+            tile = {blk_op.BQ: queries, blk_op.BK: CACHE_ROWS_PER_STEP}
+            self.registry.get_pipeline(kernel, tile)
 
     def prepare(self, problem, layouts="packed", poison=np.nan, scale=None):
         """Make buffers of a problem; ``layouts`` are one name for q, k and v, or three.
@@ -85,9 +93,9 @@ class PrefillRunner:
         are 1 until they are computed.
         """
         rows, n_heads, n_kv_heads, head_dim, kv_len = problem.shape
-        kv_pad = tensor_op.kv_pad(kv_len)
+        keys = kv_pad(kv_len)
         names = [layouts] * 3 if isinstance(layouts, str) else layouts
-        padding = np.zeros((kv_pad - kv_len, n_kv_heads, head_dim), np.float16)
+        padding = np.zeros((keys - kv_len, n_kv_heads, head_dim), np.float16)
         arrays = [
             problem.q,
             *(np.concatenate([array, padding]) for array in (problem.k, problem.v)),
@@ -101,19 +109,20 @@ class PrefillRunner:
             for name, (_, pair) in zip("qkv", placed, strict=True)
             for axis, stride in zip(("row", "head"), pair, strict=True)
         }
-        params = tensor_op.FlashAttnPrefillTensorParams(
-            rows, n_heads, n_kv_heads, head_dim, kv_pad, **strides, scale=scale
+        params = self.family.params(
+            rows, n_heads, n_kv_heads, head_dim, keys, **strides, scale=scale
         )
-        mask = np.full((rows, kv_pad), -np.inf, np.float16)
+        mask = np.full((rows, keys), -np.inf, np.float16)
         mask[:, :kv_len] = problem.mask
-        queries = tensor_op.queries_per_threadgroup(head_dim)
-        tile_count = -(-rows // queries) * (kv_pad // tensor_op.CACHE_ROWS_PER_STEP)
+        queries = self.family.op.queries_per_threadgroup(head_dim)
+        tile_count = -(-rows // queries) * (keys // CACHE_ROWS_PER_STEP)
         return Call(
             *(buffer for buffer, _ in placed),
             self.buffer(np.append(mask.ravel(), np.full(TAIL, poison, np.float16))),
             self.buffer(np.append(np.ones(tile_count, np.uint8), np.full(TAIL, 3, np.uint8))),
             self.buffer(np.full(rows * n_heads * head_dim + TAIL, np.nan, np.float32)),
             params,
+            self.family,
         )
 
     def place(self, array, layout, poison):
@@ -149,9 +158,7 @@ class PrefillRunner:
         return [self.output(call) for call in calls]
 
     def encode(self, encoder, call):
-        tensor_op.dispatch_flash_attn_prefill_tensor_f16(
-            encoder, self.registry, *call[:-1], call.params
-        )
+        self.family.dispatch(encoder, self.registry, *call[:-1])
 
     def output(self, call):
         """Copy a call's output, f32 ``[rows, n_heads, head_dim]``; what follows it is untouched."""

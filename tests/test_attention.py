@@ -180,25 +180,6 @@ def test_no_rows_give_an_empty_array():
     assert fm.attention(q[None][:0], k, v).shape == (0, 4, 64)
 
 
-@pytest.mark.parametrize(
-    ("q", "k", "mask", "text"),
-    [
-        ((2, 4, 64), (5, 2, 64), None, "2 query rows at head_dim 64"),
-        ((4, 66), (5, 2, 66), None, "head_dim 66"),
-        ((2, 4, 130), (5, 2, 130), None, "head_dim 130"),
-        ((4, 64), (5, 2, 64), np.zeros((1, 5)), "a mask at head_dim 64"),
-    ],
-)
-def test_what_no_kernel_serves_is_refused(q, k, mask, text):
-    q, k = np.zeros(q, "f4"), np.zeros(k, "f2")
-    with pytest.raises(fm.errors.UnsupportedFeature) as caught:
-        fm.attention(q, k, k, mask=mask)
-    assert str(caught.value) == (
-        f"Unsupported feature: attention: {text}: this version has any rows and masks, at head_dim "
-        "256 and 512; one query row without a mask, at a head_dim that is a multiple of 4 up to 128"
-    )
-
-
 def test_scale_that_is_no_number_is_refused():
     with pytest.raises(fm.errors.InvalidArgument, match="scale must be a finite f32"):
         fm.attention(*arrays_of(4, 2, 64, 20), scale=float("nan"))

@@ -1,5 +1,6 @@
-"""fm.attention at head_dim 256 and 512: rows, masks, windows, layouts, and what it refuses."""
+"""fm.attention by prefill: rows, masks, windows, layouts, which kernels, and what it refuses."""
 
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +16,8 @@ pytestmark = pytest.mark.keeps_objects
 LEAST = -65504.0
 
 
-@pytest.fixture(params=[256, 512])
+# The fallback's twice, the tensor kernels'.
+@pytest.fixture(params=[64, 100, 256, 512])
 def head_dim(request):
     return request.param
 
@@ -308,32 +310,107 @@ def test_windows_are_causal():
         fm.attention(q, k, v, window=4)
 
 
-@pytest.mark.parametrize("head_dim", [129, 192, 255, 257, 320, 576, 1024])
+@pytest.mark.parametrize("head_dim", [2, 66, 129, 255, 257, 260, 320, 576, 1024])
 def test_other_head_dims_are_refused_with_those_that_are_served(head_dim):
-    q, k = np.zeros((2, 1, head_dim), np.float32), np.zeros((5, 1, head_dim), np.float16)
-    with pytest.raises(fm.errors.UnsupportedFeature) as caught:
-        fm.attention(q, k, k)
-    assert str(caught.value) == (
-        f"Unsupported feature: attention: head_dim {head_dim}: this version has any rows and "
-        "masks, at head_dim 256 and 512; one query row without a mask, at a head_dim that is a "
-        "multiple of 4 up to 128"
-    )
+    for rows in (1, 2):
+        q, k = np.zeros((rows, 1, head_dim), np.float32), np.zeros((5, 1, head_dim), np.float16)
+        with pytest.raises(fm.errors.UnsupportedFeature) as caught:
+            fm.attention(q, k, k)
+        assert str(caught.value) == (
+            f"Unsupported feature: attention: head_dim {head_dim}: this version has any rows and "
+            "masks, at a head_dim that is a multiple of 4 up to 256, and at 512"
+        )
 
 
-def test_without_the_tensor_api_the_error_names_the_system_and_the_alternatives(head_dim):
+# ---- which kernels -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kernels_of(monkeypatch):
+    """The names of the attention kernels that a call asks the registry for."""
+    module = sys.modules["flashmetal.attention"]  # which the function of its name hides
+    found = []
+
+    class Recorder(fm.KernelRegistry):
+        def get_pipeline(self, name, *arguments, **options):
+            found.append(name)
+            return super().get_pipeline(name, *arguments, **options)
+
+    monkeypatch.setattr(module, "KernelRegistry", Recorder)
+    monkeypatch.setattr(module, "_contexts", {})
+
+    def names_of(device, *arguments, **options):
+        found.clear()
+        fm.attention(*arguments, device=device, **options)
+        return [name for name in found if "blk" not in name]
+
+    return names_of
+
+
+SIMDGROUP, TENSOR = "flash_attn_prefill_simdgroup_f16", "flash_attn_prefill_tensor_f16"
+
+
+@pytest.mark.parametrize(
+    ("tensor_api", "head_dim", "rows", "kernel"),
+    [
+        (True, 64, 2, f"{SIMDGROUP}_d64"),
+        (True, 100, 2, SIMDGROUP),
+        (True, 132, 1, SIMDGROUP),
+        (True, 252, 40, SIMDGROUP),
+        (True, 256, 1, f"{TENSOR}_d256"),
+        (True, 256, 40, f"{TENSOR}_d256"),
+        (True, 512, 1, f"{TENSOR}_d512"),
+        (False, 64, 2, f"{SIMDGROUP}_d64"),
+        (False, 256, 1, f"{SIMDGROUP}_d256"),
+        (False, 256, 40, f"{SIMDGROUP}_d256"),
+    ],
+)
+def test_the_tensor_kernels_serve_where_they_are_and_the_fallback_elsewhere(
+    kernels_of, tensor_api, head_dim, rows, kernel
+):
+    device = fm.Device(tensor_api=tensor_api)
+    assert kernels_of(device, *arrays_of(rows, 2, 1, head_dim, 70)) == [kernel]
+
+
+def test_one_row_goes_to_prefill_for_a_mask_alone(kernels_of):
+    device = fm.Device()
+    q, k, v = arrays_of(1, 2, 1, 64, 70)
+    # Decode is called by C, past the recorder.
+    assert kernels_of(device, q, k, v, causal=True, window=5) == []
+    assert kernels_of(device, q, k, v, np.zeros((1, 70), bool)) == [f"{SIMDGROUP}_d64"]
+
+
+def test_one_row_by_prefill_is_within_the_bound_of_decode():
+    q, k, v = arrays_of(1, 4, 2, 128, 300)
+    decode = fm.attention(q, k, v)
+    prefill = fm.attention(q, k, v, np.ones((1, 300), bool))
+    reference = prefill_reference(q, k, v, np.zeros((1, 300)))
+    assert (abs(prefill - decode) <= 2 * reference.bound).all()
+    assert not np.array_equal(prefill, decode)
+
+
+def test_without_the_tensor_api_the_fallback_gives_the_same_within_the_bound():
+    q, k, v = arrays_of(40, 4, 2, 256, 200)
+    fallback = fm.attention(q, k, v, causal=True, device=fm.Device(tensor_api=False))
+    assert_accurate(fallback, q, k, v, seen(40, 200))
+    assert not np.array_equal(fallback, fm.attention(q, k, v, causal=True))
+
+
+def test_without_the_tensor_api_the_error_names_the_system_and_the_alternatives():
     device = fm.Device(tensor_api=False)
-    q, k, v = arrays_of(2, 1, 1, head_dim, 5)
+    q, k, v = arrays_of(2, 1, 1, 512, 5)
     for _ in range(2):
         with pytest.raises(fm.errors.UnsupportedFeature) as caught:
             fm.attention(q, k, v, device=device)
         text = str(caught.value)
-        assert f"head_dim {head_dim} needs Metal's tensor API" in text
+        assert "head_dim 512 needs Metal's tensor API" in text
         assert "Host Metal on Linux" in text
         assert "language version 3.2" in text
         assert "alternatives: " in text
+        assert "a head_dim that is a multiple of 4 up to 256" in text
 
 
-def test_without_the_tensor_api_nothing_else_changes():
+def test_without_the_tensor_api_decode_is_the_same():
     device = fm.Device(tensor_api=False)
     q, k, v = arrays_of(1, 4, 2, 64, 20)
     assert np.array_equal(fm.attention(q, k, v, device=device), fm.attention(q, k, v))

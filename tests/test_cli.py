@@ -17,7 +17,12 @@ from flashmetal.problems import DecodeShape
 
 SMALL_GRID = [
     verify_cases.DecodeCase(DecodeShape(2, 1, 64, 33), "normal"),
-    verify_cases.PrefillCase(PrefillShape(33, 2, 1, 256, 100), "normal", "causal"),
+    verify_cases.PrefillCase(
+        "flash_attn_prefill_tensor", PrefillShape(33, 2, 1, 256, 100), "normal", "causal"
+    ),
+    verify_cases.PrefillCase(
+        "flash_attn_prefill_simdgroup", PrefillShape(33, 2, 1, 64, 100), "normal", "causal"
+    ),
 ]
 
 
@@ -63,8 +68,12 @@ def test_verify_as_json_prints_one_object(small_grid, capsys):
     captured = capsys.readouterr()
     report = json.loads(captured.out)
     assert report["passed"] is True
-    operations = [(entry["operation"], entry["cases"]) for entry in report["engines"][:2]]
-    assert operations == [("flash_attention", 1), ("flash_attn_prefill_tensor", 1)]
+    operations = [(entry["operation"], entry["cases"]) for entry in report["engines"][:3]]
+    assert operations == [
+        ("flash_attention", 1),
+        ("flash_attn_prefill_tensor", 1),
+        ("flash_attn_prefill_simdgroup", 1),
+    ]
     assert captured.err == ""
 
 

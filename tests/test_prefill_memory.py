@@ -5,25 +5,31 @@ import mmap
 
 import numpy as np
 import pytest
+from prefill_families import FAMILIES
 from prefill_runner import LAYOUTS, TAIL, PrefillRunner
 
 import flashmetal as fm
-from flashmetal.ops import flash_attn_prefill_tensor as tensor_op
+from flashmetal._prefill_operation import CACHE_ROWS_PER_STEP
 from flashmetal.prefill_problems import MASKS, PrefillShape, make_prefill_problem
 
-HEAD_DIMS = (256, 512)
-KEYS = tensor_op.CACHE_ROWS_PER_STEP
+KEYS = CACHE_ROWS_PER_STEP
 SKIP, MIXED, OPEN = range(3)
 
 
-@pytest.fixture(scope="module")
-def run(device):
-    return PrefillRunner(device)
+@pytest.fixture
+def run(prefill):
+    return prefill.run
 
 
-@pytest.fixture(params=HEAD_DIMS)
-def head_dim(request):
-    return request.param
+@pytest.fixture
+def head_dim(prefill):
+    return prefill.head_dim
+
+
+@pytest.fixture(params=FAMILIES, ids=lambda family: family.name)
+def run_family(request, prefill_runners):
+    """A runner alone, for tests that take one head_dim that all families serve."""
+    return prefill_runners[request.param]
 
 
 def bits(array):
@@ -47,11 +53,10 @@ def test_classes_change_no_bit(run, head_dim, mask):
 
 def spoil_cells(call, tile_class):
     """Make the mask NaN in all tiles of a class; return how many there are."""
-    queries = tensor_op.queries_per_threadgroup(call.params.head_dim)
     tiles = np.argwhere(call.classes == tile_class)
     for tile_row, tile in tiles:
-        rows, keys = tile_row * queries, tile * KEYS
-        call.cells[rows : rows + queries, keys : keys + KEYS] = np.nan
+        rows, keys = tile_row * call.queries, tile * KEYS
+        call.cells[rows : rows + call.queries, keys : keys + KEYS] = np.nan
     return len(tiles)
 
 
@@ -85,7 +90,7 @@ def test_keys_of_skipped_tiles_are_not_read(run, head_dim, poison):
 @pytest.mark.parametrize("skipped", range(4))
 def test_a_class_counts_for_its_own_tile_alone(run, head_dim, skipped):
     """Tile rows with one skipped tile each: the result is that of a mask that hides the tile."""
-    queries = tensor_op.queries_per_threadgroup(head_dim)
+    queries = run.family.op.queries_per_threadgroup(head_dim)
     problem = make_prefill_problem(PrefillShape(3 * queries, 2, 1, head_dim, 256))
     call = run.prepare(problem)
     for tile_row in range(3):
@@ -164,9 +169,9 @@ STRIDES = [f"{name}_{axis}_stride" for name in "qkv" for axis in ("row", "head")
     ("name", "axis", "count"),
     [("q", "row", 2), ("q", "head", 2), ("k", "head", 3), ("v", "head", 3)],
 )
-def test_offsets_of_rows_and_heads_pass_32_bits(run, name, axis, count):
+def test_offsets_of_rows_and_heads_pass_32_bits(run_family, name, axis, count):
     """The last row or head lies at an offset of 2³¹ or 2³² elements, less a few."""
-    head_dim, far = 256, 2**31 - 4
+    run, head_dim, far = run_family, 256, 2**31 - 4
     problem = make_prefill_problem(PrefillShape(count, count, count, head_dim, 64), mask="causal")
     call = run.prepare(problem)
     expected = run.attend([call])[0]
@@ -180,14 +185,14 @@ def test_offsets_of_rows_and_heads_pass_32_bits(run, name, axis, count):
     memory = sparse((count - 1) * far + parts[0].size, array.dtype, run.device.page_size)
     for i, part in enumerate(parts):
         memory[i * far :][: part.size] = part.ravel()
-    params = tensor_op.FlashAttnPrefillTensorParams(count, count, count, head_dim, 64, **strides)
+    params = run.family.params(count, count, count, head_dim, 64, **strides)
     moved = call._replace(**{name: run.device.wrap(memory)}, params=params)
     np.testing.assert_array_equal(run.attend([moved])[0], expected)
 
 
-def test_offsets_in_the_mask_pass_32_bits(run):
+def test_offsets_in_the_mask_pass_32_bits(run_family):
     """Rows of 2²⁶ cells, of which the last tile counts: row 32 starts at byte 2³²."""
-    rows, kv_pad, head_dim = 40, 2**26, 256
+    run, rows, kv_pad, head_dim = run_family, 40, 2**26, 256
     mask = sparse(rows * kv_pad, np.float16, run.device.page_size)
     cells = mask.reshape(rows, kv_pad)[:, -KEYS:]
     cells[...] = -np.inf
@@ -199,11 +204,9 @@ def test_offsets_in_the_mask_pass_32_bits(run):
     v = sparse((kv_pad - 1) * 4 + head_dim, np.float16, run.device.page_size)
     v[-(KEYS - 1) * 4 - head_dim :: 4][:KEYS] = np.arange(KEYS)
     out = run.buffer(np.full((rows, 1, head_dim), np.nan, np.float32))
-    params = tensor_op.FlashAttnPrefillTensorParams(
-        rows, 1, 1, head_dim, kv_pad, head_dim, head_dim, 0, 0, 4, 0
-    )
+    params = run.family.params(rows, 1, 1, head_dim, kv_pad, head_dim, head_dim, 0, 0, 4, 0)
     with run.device.encoder() as encoder:
-        tensor_op.dispatch_flash_attn_prefill_tensor_f16(
+        run.family.dispatch(
             encoder,
             run.registry,
             run.buffer(np.zeros((rows, 1, head_dim), np.float32)),
@@ -227,7 +230,8 @@ def test_every_schedule_gives_the_same_bits(run, head_dim):
     expected = run(problem)
     schedules = [{"order": "lowest"}, *({"order": "random", "seed": n} for n in range(1, 9))]
     for schedule, threads in itertools.product(schedules, (1, 2)):
-        other = PrefillRunner(fm.Device(engine="simt", threads=threads, **schedule))
+        device = fm.Device(engine="simt", threads=threads, **schedule)
+        other = PrefillRunner(device, run.family)
         np.testing.assert_array_equal(bits(other(problem)), bits(expected), str(schedule))
 
 

@@ -1,4 +1,4 @@
-"""FlashAttnPrefillTensorParams and BlkParams: the kernels' words, exact or refused."""
+"""Params of prefill and BlkParams: the kernels' words, exact or refused."""
 
 import copy
 import math
@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import flashmetal as fm
+from flashmetal._prefill_params import PrefillParams
 from flashmetal.ops.flash_attn_prefill_blk import BlkParams
+from flashmetal.ops.flash_attn_prefill_simdgroup import FlashAttnPrefillSimdgroupParams
 from flashmetal.ops.flash_attn_prefill_tensor import FlashAttnPrefillTensorParams
 
 U32_MAX = 2**32 - 1
@@ -30,6 +32,7 @@ PREFILL = {
 BLK = {"seq_len_q": 33, "seq_len_k": 128, "bq": 32, "bk": 64, "mask_row_stride": 200}
 STRUCTS = [
     (FlashAttnPrefillTensorParams, PREFILL, "flash_attn_prefill_tensor", 48),
+    (FlashAttnPrefillSimdgroupParams, PREFILL, "flash_attn_prefill_simdgroup", 48),
     (BlkParams, BLK, "flash_attn_prefill_blk", 16),
 ]
 FIELDS = [
@@ -42,9 +45,25 @@ def struct_of(request):
     return request.param
 
 
-def test_prefill_words_are_in_the_order_of_the_kernels_struct():
-    words = struct.unpack("<11if", FlashAttnPrefillTensorParams(**PREFILL, scale=0.75).pack())
-    assert words == (33, 8, 2, 128, 2048, 260, 512, 264, 1024, 268, 128, 0.75)
+@pytest.mark.parametrize(
+    ("kind", "second_last"),
+    [
+        (FlashAttnPrefillTensorParams, PREFILL["kv_pad"]),  # the stride of the mask's rows
+        (FlashAttnPrefillSimdgroupParams, PREFILL["head_dim"]),
+    ],
+)
+def test_prefill_words_are_in_the_order_of_the_kernels_struct(kind, second_last):
+    words = struct.unpack("<11if", kind(**PREFILL, scale=0.75).pack())
+    assert words == (33, 8, 2, 128, 2048, 260, 512, 264, 1024, 268, second_last, 0.75)
+
+
+def test_params_of_different_operations_are_different():
+    assert FlashAttnPrefillTensorParams(**PREFILL) != FlashAttnPrefillSimdgroupParams(**PREFILL)
+
+
+def test_the_base_of_prefill_params_makes_none():
+    with pytest.raises(TypeError, match="PrefillParams is a base"):
+        PrefillParams(**PREFILL)
 
 
 def test_blk_words_are_in_the_order_of_the_kernels_struct():
@@ -99,8 +118,9 @@ def test_integer_inside_u32_is_taken_exactly(kind, fields, subject, field, value
 def test_words_beyond_i32_are_refused_when_packed(kind, fields, subject, field):
     kind(**{**fields, field: I32_MAX}).pack()
     params = kind(**{**fields, field: I32_MAX + 1})
-    if field in ("head_dim", "bq", "bk"):
-        params.pack()  # none of the words
+    no_words = ["bq", "bk"] if kind is not FlashAttnPrefillTensorParams else ["head_dim"]
+    if field in no_words:
+        params.pack()
         return
     text = f"Invalid argument: {subject}: a dimension exceeds i32: {params}"
     for pack in (params.pack, lambda: params.pack_into(bytearray(64))):

@@ -2,15 +2,16 @@
 
 import io
 
+import numpy as np
 import pytest
 
 import flashmetal as fm
 from flashmetal import resources, verify, verify_cases
-from flashmetal.ops import flash_attn_prefill_tensor
+from flashmetal.ops import flash_attn_prefill_simdgroup, flash_attn_prefill_tensor
 from flashmetal.ops.flash_attention import kernel_name
 from flashmetal.prefill_problems import MASKS, PrefillShape
 from flashmetal.problems import KINDS, DecodeShape
-from flashmetal.reference import PREFILL_LIMITS, Accuracy
+from flashmetal.reference import PREFILL_LIMITS, Accuracy, prefill_reference
 from flashmetal.verify_cases import DecodeCase, PrefillCase
 
 DECODE = [
@@ -19,13 +20,23 @@ DECODE = [
     for seq_len in (1, 300)
     for kind in ("normal", "rising")
 ]
-PREFILL = [
-    PrefillCase(PrefillShape(rows, 4, 2, head_dim, kv_len), kind, mask)
-    for head_dim in (256, 512)
-    for rows, kv_len in ((33, 100), (20, 256))
-    for kind, mask in (("normal", "causal"), ("rising", "random"), ("large logits", "late"))
-]
-CASES = DECODE + PREFILL
+TENSOR, SIMDGROUP = flash_attn_prefill_tensor.OP, flash_attn_prefill_simdgroup.OP
+
+
+def prefill_cases(operation, head_dims):
+    return [
+        PrefillCase(operation, PrefillShape(rows, 4, 2, head_dim, kv_len), kind, mask)
+        for head_dim in head_dims
+        for rows, kv_len in ((33, 100), (20, 256))
+        for kind, mask in (("normal", "causal"), ("rising", "random"), ("large logits", "late"))
+    ]
+
+
+PREFILL = {
+    TENSOR: prefill_cases(TENSOR, (256, 512)),
+    SIMDGROUP: prefill_cases(SIMDGROUP, (64, 100)),
+}
+CASES = [*DECODE, *PREFILL[TENSOR], *PREFILL[SIMDGROUP]]
 
 # What is broken, in the kernel's text, and what it is replaced by.
 DECODE_MUTANTS = {
@@ -45,15 +56,36 @@ DECODE_MUTANTS = {
         "out[thread_index] = float(half(sum / total(simdgroup_results)));",
     ),
 }
-PREFILL_MUTANTS = {
+SHARED_MUTANTS = {
     "forgets the mask": ("tile_class == MIXED && row < rows", "false"),
-    "forgets to rescale the output": ("output[i] *= shared->factors", "output[i] *= 1.0f; //"),
     "forgets to rescale the sum": ("weight_sum[i] * factor", "weight_sum[i]"),
     "reads the neighbouring head": (
         "v += long(kv_head) *",
         "v += long(kv_head ^ 1) *",
     ),
     "drops the last keys": ("params.kv_pad / KEYS", "params.kv_pad / KEYS - 1"),
+}
+PREFILL_MUTANTS = {
+    TENSOR: {
+        **SHARED_MUTANTS,
+        "forgets to rescale the output": ("output[i] *= shared->factors", "output[i] *= 1.0f; //"),
+    },
+    SIMDGROUP: {
+        **SHARED_MUTANTS,
+        "forgets to rescale the output": (
+            "own_scores, lane) *= shared",
+            "own_scores, lane); shared",
+        ),
+        "takes a tail for whole": ("head_dim % SIDE != 0", "false"),
+        "skips a block of the head": ("blocks = whole_blocks +", "blocks = whole_blocks - 1 +"),
+    },
+}
+PREFILL_KERNELS = {
+    TENSOR: (
+        flash_attn_prefill_tensor.K_TENSOR_F16_D256,
+        flash_attn_prefill_tensor.K_TENSOR_F16_D512,
+    ),
+    SIMDGROUP: flash_attn_prefill_simdgroup.KERNELS,
 }
 
 
@@ -78,7 +110,7 @@ def use_text(monkeypatch, operation, names, text, options):
 def test_shipped_kernels_pass_on_every_engine(engines):
     reports = verify.verify(engines, CASES)
     assert [(report.engine, report.operation) for report in reports] == [
-        (engine, case.operation) for engine in engines for case in (DECODE[0], PREFILL[0])
+        (engine, operation) for engine in engines for operation in verify_cases.OPERATIONS
     ]
     ran = [report for report in reports if report.lacks is None]
     assert {report.operation for report in ran} == set(verify_cases.OPERATIONS)
@@ -101,29 +133,30 @@ def test_broken_decode_kernels_fail(mutant, monkeypatch):
         assert report.failures
 
 
-@pytest.mark.parametrize("mutant", PREFILL_MUTANTS)
-def test_broken_prefill_kernels_fail(mutant, monkeypatch):
+@pytest.mark.parametrize(
+    ("operation", "mutant"),
+    [(operation, mutant) for operation, mutants in PREFILL_MUTANTS.items() for mutant in mutants],
+)
+def test_broken_prefill_kernels_fail(operation, mutant, monkeypatch):
     engines = {"auto": fm.Device()}
-    operation = PrefillCase.operation
     text = resources.shader(operation).read_text(encoding="utf-8")
-    before, after = PREFILL_MUTANTS[mutant]
+    before, after = PREFILL_MUTANTS[operation][mutant]
     assert before in text
-    names = (
-        flash_attn_prefill_tensor.K_TENSOR_F16_D256,
-        flash_attn_prefill_tensor.K_TENSOR_F16_D512,
-    )
     options = fm.CompileOptions(language_version="4.0")
+    names = PREFILL_KERNELS[operation]
     use_text(monkeypatch, operation, names, text.replace(before, after), options)
-    for report in verify.verify(engines, PREFILL):
+    for report in verify.verify(engines, PREFILL[operation]):
         assert report.failures
 
 
 def test_what_a_device_lacks_is_told_and_no_failure():
     device = fm.Device(tensor_api=False)
-    reports = verify.verify({"simt": device}, [DECODE[0], *PREFILL])
+    cases = [DECODE[0], *PREFILL[TENSOR], PREFILL[SIMDGROUP][0]]
+    reports = verify.verify({"simt": device}, cases)
     assert [(report.lacks, report.cases) for report in reports] == [
         (None, 1),
         ("Metal's tensor API", 0),
+        (None, 1),
     ]
     assert not any(report.failures for report in reports)
     assert "simt: no flash_attn_prefill_tensor: lacks Metal's tensor API" in verify.as_text(reports)
@@ -148,11 +181,15 @@ def test_mean_errors_of_hostile_inputs_are_not_judged():
 
 
 def test_mean_errors_beside_the_least_f16_are_not_judged():
-    report = verify.Report("simt", "device", PrefillCase.operation)
+    report = verify.Report("simt", "device", TENSOR)
     shape = PrefillShape(33, 1, 1, 256, 64)
-    report.add(PrefillCase(shape, "normal", "finite"), Accuracy(1e-3, 1e-3, 0.5, PREFILL_LIMITS))
+    report.add(
+        PrefillCase(TENSOR, shape, "normal", "finite"), Accuracy(1e-3, 1e-3, 0.5, PREFILL_LIMITS)
+    )
     assert report.failures == []
-    report.add(PrefillCase(shape, "normal", "open"), Accuracy(1e-3, 1e-3, 0.5, PREFILL_LIMITS))
+    report.add(
+        PrefillCase(TENSOR, shape, "normal", "open"), Accuracy(1e-3, 1e-3, 0.5, PREFILL_LIMITS)
+    )
     assert len(report.failures) == 1
 
 
@@ -164,16 +201,33 @@ def test_grid_has_every_kind_mask_and_the_lengths_around_a_tile(quick):
     assert {case.kind for case in decode} == set(KINDS)
     assert {0, 1, 256, 257} <= {case.shape.seq_len for case in decode}
     assert {64, 80, 128} <= {case.shape.head_dim for case in decode}
-    prefill = [case for case in cases if case.operation == PrefillCase.operation]
-    assert {case.kind for case in prefill} == set(KINDS)
-    for head_dim in (256, 512):
-        masks = {case.mask for case in prefill if case.shape.head_dim == head_dim}
-        assert masks == set(MASKS)
+    for operation, head_dims in ((TENSOR, (256, 512)), (SIMDGROUP, (64, 80, 96, 100, 128, 256))):
+        prefill = [case for case in cases if case.operation == operation]
+        assert {case.kind for case in prefill} == set(KINDS)
+        for head_dim in head_dims:
+            masks = {case.mask for case in prefill if case.shape.head_dim == head_dim}
+            assert masks == set(MASKS)
 
 
 def test_full_grid_has_every_head_dim():
-    head_dims = {case.shape.head_dim for case in verify_cases.grid()}
-    assert head_dims == {*range(4, 129, 4), 256, 512}
+    served = {
+        DecodeCase.operation: range(4, 129, 4),
+        TENSOR: (256, 512),
+        SIMDGROUP: range(4, 257, 4),
+    }
+    for operation, head_dims in served.items():
+        cases = [case for case in verify_cases.grid() if case.operation == operation]
+        assert {case.shape.head_dim for case in cases} == set(head_dims)
+
+
+def test_rows_of_a_narrow_head_have_a_limit_of_their_own():
+    q, k, v = np.ones((9, 1, 4), "f4"), np.ones((2, 1, 4), "f2"), np.ones((2, 1, 4), "f2")
+    limits = prefill_reference(q, k, v, np.zeros((9, 2))).limits
+    assert limits == (PREFILL_LIMITS.nmse, 256 * PREFILL_LIMITS.row_nmse)
+    report = verify.Report("simt", "device", SIMDGROUP)
+    case = PrefillCase(SIMDGROUP, PrefillShape(9, 1, 1, 4, 2), "normal", "open")
+    report.add(case, Accuracy(1e-7, 1e-5, 0.5, limits))
+    assert (report.failures, report.nmse, report.row_nmse) == ([], 1e-7, 0)
 
 
 class Terminal(io.StringIO):
