@@ -46,10 +46,10 @@ class Limits(NamedTuple):
 DECODE_LIMITS = Limits(1e-10, 4e-10)
 # Rounding q and the weights to f16 costs 4e-8 each; a lost or a leaked key costs far more.
 PREFILL_LIMITS = Limits(2e-7, 1e-6)
-# Of a few rows the mean varies more.
+# Of a few rows the mean varies more, and so it does of more rows of a few elements. Such a row may
+# by chance be all but zero, beside an error that is not.
 FEW_ROWS = 8
 FEW_ROWS_LIMITS = Limits(4e-7, 1e-6)
-# Of a few elements a row may by chance be all but zero, beside an error that is not.
 NARROW = 64  # head_dim
 
 _UNIT_ROUNDOFF = 2.0**-24
@@ -177,8 +177,8 @@ def prefill_reference(
 
 
 def _prefill_limits(rows: int, head_dim: int) -> Limits:
-    limits = FEW_ROWS_LIMITS if rows < FEW_ROWS else PREFILL_LIMITS
     narrowness = max(1.0, NARROW / head_dim)
+    limits = FEW_ROWS_LIMITS if rows < FEW_ROWS * narrowness else PREFILL_LIMITS
     return limits._replace(row_nmse=limits.row_nmse * narrowness**2)
 
 

@@ -37,8 +37,8 @@ class Report:
         How many ran.
     nmse, row_nmse
         Worst of any case with unit-normal inputs: over all elements, and of one head. Prefill of
-        fewer than 8 rows is left out of the former, prefill of a head_dim below 64 of the latter,
-        for their limits are others.
+        few rows is left out of the former, prefill of a head_dim below 64 of the latter, for their
+        limits are others.
     ratio
         Worst |Δ| / bound of any element of any case.
     failures

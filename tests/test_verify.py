@@ -11,7 +11,7 @@ from flashmetal.ops import flash_attn_prefill_simdgroup, flash_attn_prefill_tens
 from flashmetal.ops.flash_attention import kernel_name
 from flashmetal.prefill_problems import MASKS, PrefillShape
 from flashmetal.problems import KINDS, DecodeShape
-from flashmetal.reference import PREFILL_LIMITS, Accuracy, prefill_reference
+from flashmetal.reference import FEW_ROWS_LIMITS, PREFILL_LIMITS, Accuracy, prefill_reference
 from flashmetal.verify_cases import DecodeCase, PrefillCase
 
 DECODE = [
@@ -221,11 +221,15 @@ def test_full_grid_has_every_head_dim():
 
 
 def test_rows_of_a_narrow_head_have_a_limit_of_their_own():
-    q, k, v = np.ones((9, 1, 4), "f4"), np.ones((2, 1, 4), "f2"), np.ones((2, 1, 4), "f2")
-    limits = prefill_reference(q, k, v, np.zeros((9, 2))).limits
+    def limits_of(rows):
+        k = np.ones((2, 1, 4), "f2")
+        return prefill_reference(np.ones((rows, 1, 4), "f4"), k, k, np.zeros((rows, 2))).limits
+
+    limits = limits_of(128)
     assert limits == (PREFILL_LIMITS.nmse, 256 * PREFILL_LIMITS.row_nmse)
+    assert limits_of(127) == limits._replace(nmse=FEW_ROWS_LIMITS.nmse)
     report = verify.Report("simt", "device", SIMDGROUP)
-    case = PrefillCase(SIMDGROUP, PrefillShape(9, 1, 1, 4, 2), "normal", "open")
+    case = PrefillCase(SIMDGROUP, PrefillShape(128, 1, 1, 4, 2), "normal", "open")
     report.add(case, Accuracy(1e-7, 1e-5, 0.5, limits))
     assert (report.failures, report.nmse, report.row_nmse) == ([], 1e-7, 0)
 
