@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 
-__all__ = ["positive", "positives"]
+__all__ = ["names_of", "positive", "positives"]
 
 
 def positive(text: str) -> int:
@@ -21,3 +22,16 @@ def positive(text: str) -> int:
 def positives(text: str) -> tuple[int, ...]:
     """Read whole numbers above 0 with commas between, e.g. 1024,4096."""
     return tuple(map(positive, text.split(",")))
+
+
+def names_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
+    """Make the type of some of the known names with commas between."""
+
+    def names(text: str) -> tuple[str, ...]:
+        wanted = tuple(text.split(","))
+        for name in wanted:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(known)}")
+        return wanted
+
+    return names
