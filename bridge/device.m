@@ -14,6 +14,8 @@ static void describe(id<MTLDevice> metal, fm_device_info *out) {
 
 /* Fills `device`; what it holds after a failure is released with it. */
 static fm_status open_device(fm_device *device, const fm_device_options *options, fm_error *error) {
+    device->slots = fm_slots_create(error);
+    if (!device->slots) return error->status;
     device->metal = fm_system_device(options, error);
     if (!device->metal) return error->status;
     device->queue = [device->metal newCommandQueueWithMaxCommandBufferCount:FM_MAX_COMMAND_BUFFERS];
@@ -64,6 +66,7 @@ void fm_device_release(fm_device *device) {
         [device->queue release];
         [device->metal release];
     }
+    fm_slots_release(device->slots);
     pthread_mutex_destroy(&device->commit_mutex);
     free(device);
 }

@@ -17,20 +17,6 @@ fm_status fm_encoder_create(fm_device *device, fm_encoder **out, fm_error *error
     return FM_OK;
 }
 
-/* Counts one more uncommitted command buffer of the device, if there is room: were all of them
- * uncommitted, Metal would wait for ever in place of refusing. */
-static bool reserve(fm_device *device) {
-    int count = atomic_load(&device->uncommitted);
-    do {
-        if (count == FM_MAX_COMMAND_BUFFERS) return false;
-    } while (!atomic_compare_exchange_weak(&device->uncommitted, &count, count + 1));
-    return true;
-}
-
-static void unreserve(fm_device *device) {
-    atomic_fetch_sub(&device->uncommitted, 1);
-}
-
 /* `name` may be nil. */
 static fm_status make_commands(fm_encoder *encoder, NSString *name, fm_error *error) {
     id<MTLCommandBuffer> command_buffer = [encoder->device->queue commandBuffer];
@@ -48,28 +34,26 @@ static fm_status make_commands(fm_encoder *encoder, NSString *name, fm_error *er
     return FM_OK;
 }
 
-static fm_status begin(fm_encoder *encoder, const char *label, fm_error *error) {
+static fm_status begin(fm_encoder *encoder, const char *label, int64_t timeout_ns,
+                       fm_error *error) {
     NSString *name = label ? fm_string(label, "the label", error) : nil;
     if (label && !name) return FM_INVALID_ARGUMENT;
-    if (!reserve(encoder->device))
-        return fm_fail(error, FM_INVALID_STATE,
-                       "all %d command buffers of the device's queue are in encoders that are not "
-                       "committed: commit or release one first",
-                       FM_MAX_COMMAND_BUFFERS);
-    fm_status status;
-    @autoreleasepool { /* drained before the count goes down: only then is Metal's slot free */
+    fm_status status = fm_slots_take(encoder->device->slots, timeout_ns, error);
+    if (status != FM_OK) return status;
+    @autoreleasepool { /* drained before the slot is given back: only then is Metal's own free */
         status = make_commands(encoder, name, error);
     }
-    if (status != FM_OK) unreserve(encoder->device);
+    if (status != FM_OK) fm_slots_discard(encoder->device->slots);
     return status;
 }
 
-fm_status fm_encoder_begin(fm_encoder *encoder, const char *label, fm_error *error) {
+fm_status fm_encoder_begin(fm_encoder *encoder, const char *label, int64_t timeout_ns,
+                           fm_error *error) {
     if (encoder->commands) return FM_OK;
     if (atomic_load(&encoder->committed))
         return fm_fail(error, FM_INVALID_STATE, "the encoder is committed already");
     @autoreleasepool {
-        return begin(encoder, label, error);
+        return begin(encoder, label, timeout_ns, error);
     }
 }
 
@@ -85,8 +69,10 @@ static void drop_commands(fm_encoder *encoder) {
     encoder->command_buffer = nil;
 }
 
-/* Runs on a thread of Metal's. Takes over one reference of `completion`. */
-static void record(fm_completion *completion, id<MTLCommandBuffer> finished) {
+/* Runs on a thread of Metal's. Takes over one reference of `completion` and of `slots`. */
+static void record(fm_completion *completion, fm_slots *slots, id<MTLCommandBuffer> finished) {
+    fm_slots_end(slots); /* before waiters are woken: their next command buffer may need it */
+    fm_slots_release(slots);
     @autoreleasepool {
         fm_error outcome = {0};
         fm_command_buffer_outcome(finished.status, finished.error, &outcome);
@@ -106,18 +92,19 @@ static void commit_in_order(fm_encoder *encoder) {
 }
 
 fm_status fm_encoder_commit(fm_encoder *encoder, fm_error *error) {
-    fm_status status = fm_encoder_begin(encoder, NULL, error);
+    fm_status status = fm_encoder_begin(encoder, NULL, -1, error);
     if (status != FM_OK) return status;
     fm_completion *completion = fm_completion_retain(encoder->completion);
+    fm_slots *slots = fm_slots_retain(encoder->device->slots);
+    fm_slots_commit(slots);
     @autoreleasepool {
         [encoder->commands endEncoding];
         [encoder->command_buffer addCompletedHandler:^(id<MTLCommandBuffer> finished) {
-            record(completion, finished);
+            record(completion, slots, finished);
         }];
         commit_in_order(encoder);
         drop_commands(encoder);
     }
-    unreserve(encoder->device);
     atomic_store(&encoder->committed, true);
     return FM_OK;
 }
@@ -136,7 +123,7 @@ static void discard(fm_encoder *encoder) {
         [encoder->commands endEncoding];
         drop_commands(encoder);
     }
-    unreserve(encoder->device);
+    fm_slots_discard(encoder->device->slots);
 }
 
 void fm_encoder_release(fm_encoder *encoder) {

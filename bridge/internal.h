@@ -10,6 +10,7 @@
 #include "completion.h"
 #include "error.h"
 #include "flashmetal.h"
+#include "slots.h"
 
 #if __has_feature(objc_arc)
 #error "the bridge retains and releases by hand: compile it with -fno-objc-arc"
@@ -19,10 +20,10 @@
 
 struct fm_device {
     atomic_int references;     /* the user's and one of each encoder */
-    atomic_int uncommitted;    /* command buffers begun, neither committed nor discarded */
     id<MTLDevice> metal;       /* owned */
     id<MTLCommandQueue> queue; /* owned */
     id<MTLSharedEvent> event;  /* owned; each command buffer signals it at its end */
+    fm_slots *slots;           /* owned reference; of the queue */
     pthread_mutex_t commit_mutex;
     uint64_t last_signal; /* guarded by the mutex */
     fm_device_info info;

@@ -164,7 +164,7 @@ cdef void wakeup_clear(fm_wakeup *wakeup) noexcept nogil
 cdef void wakeup_release(fm_wakeup *wakeup) noexcept nogil
 
 cdef fm_status encoder_create(fm_device *device, fm_encoder **out, fm_error *error) noexcept nogil
-cdef fm_status encoder_begin(fm_encoder *encoder, const char *label,
+cdef fm_status encoder_begin(fm_encoder *encoder, const char *label, int64_t timeout_ns,
                              fm_error *error) noexcept nogil
 cdef bint encoder_has_begun(const fm_encoder *encoder) noexcept nogil
 cdef fm_status encoder_dispatch(fm_encoder *encoder, const fm_dispatch *dispatch,

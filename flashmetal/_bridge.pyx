@@ -62,7 +62,8 @@ cdef extern from "flashmetal.h" nogil:
     void fm_wakeup_release(fm_wakeup *wakeup)
 
     fm_status fm_encoder_create(fm_device *device, fm_encoder **out, fm_error *error)
-    fm_status fm_encoder_begin(fm_encoder *encoder, const char *label, fm_error *error)
+    fm_status fm_encoder_begin(fm_encoder *encoder, const char *label, int64_t timeout_ns,
+                               fm_error *error)
     bint fm_encoder_has_begun(const fm_encoder *encoder)
     fm_status fm_encoder_dispatch(fm_encoder *encoder, const fm_dispatch *dispatch,
                                   fm_error *error)
@@ -243,9 +244,9 @@ cdef fm_status encoder_create(fm_device *device, fm_encoder **out, fm_error *err
     return fm_encoder_create(device, out, error)
 
 
-cdef fm_status encoder_begin(fm_encoder *encoder, const char *label,
+cdef fm_status encoder_begin(fm_encoder *encoder, const char *label, int64_t timeout_ns,
                              fm_error *error) noexcept nogil:
-    return fm_encoder_begin(encoder, label, error)
+    return fm_encoder_begin(encoder, label, timeout_ns, error)
 
 
 cdef bint encoder_has_begun(const fm_encoder *encoder) noexcept nogil:

@@ -14,6 +14,7 @@ from cpython.buffer cimport (
 )
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.number cimport PyIndex_Check
+from cpython.sequence cimport PySequence_Check
 from libc.stdint cimport INT64_MAX, uintptr_t
 from libc.string cimport memcpy, memset
 
@@ -356,20 +357,27 @@ cdef int code_of_letter(const char *format, Py_ssize_t itemsize) noexcept:
 cdef tuple to_dimensions(object shape, str caller):
     if PyIndex_Check(shape):
         shape = (shape,)
+    # Bytes are a sequence of integers, but of no dimensions.
+    if not PySequence_Check(shape) or isinstance(shape, (bytes, bytearray, memoryview, dict)):
+        raise not_a_shape(shape, caller)
     try:
         dimensions = tuple([
             to_integer(dimension, 0, INT64_MAX, caller, "a dimension of shape")
             for dimension in shape
         ])
     except TypeError:
-        raise InvalidArgument(
-            f"{caller}: shape must be an integer or a sequence of integers, got {shape!r}"
-        ) from None
+        raise not_a_shape(shape, caller) from None
     if len(dimensions) > MOST_DIMENSIONS:
         raise InvalidArgument(
             f"{caller}: shape must have at most {MOST_DIMENSIONS} dimensions, got {len(dimensions)}"
         )
     return dimensions
+
+
+cdef object not_a_shape(object shape, str caller):
+    return InvalidArgument(
+        f"{caller}: shape must be an integer or a sequence of integers, got {shape!r}"
+    )
 
 
 cdef object count_bytes(tuple dimensions, DTypeCode code):

@@ -18,8 +18,8 @@ __all__ = [
     "need_buffer",
     "need_disjoint",
     "need_elems",
+    "need_kind",
     "need_output",
-    "need_params",
     "need_threads",
     "need_tile_classes",
 ]
@@ -136,10 +136,12 @@ def count_elems(last_row, row_stride, last_head, head_stride, width):
     return last_row * row_stride + last_head * head_stride + width
 
 
-def need_params(str op, params, type kind):
-    """Check the class of a parameter struct."""
-    if not isinstance(params, kind):
-        raise InvalidArgument(f"{op}: params must be {kind.__name__}, got {type(params).__name__}")
+def need_kind(str op, str name, argument, type kind):
+    """Check the class of an argument."""
+    if not isinstance(argument, kind):
+        raise InvalidArgument(
+            f"{op}: {name} must be {kind.__name__}, got {type(argument).__name__}"
+        )
 
 
 def need_buffer(str op, str name, buffer):

@@ -131,12 +131,16 @@ cdef class DecodeStep:
 
 
 cdef tuple to_tuple(object entries):
-    try:
-        return tuple(entries)
-    except TypeError:
-        raise InvalidArgument(
-            f"DecodeStep: entries must be plans and BARRIER, got {type(entries).__name__}"
-        ) from None
+    # Sets have no order to encode in.
+    if not isinstance(entries, (set, frozenset)):
+        try:
+            return tuple(entries)
+        except TypeError:
+            pass
+    raise InvalidArgument(
+        "DecodeStep: entries must be plans and BARRIER in their order, got "
+        f"{type(entries).__name__}"
+    )
 
 
 cdef Plan add_entry(DecodeStep step, size_t position, object entry):

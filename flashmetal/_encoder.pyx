@@ -1,32 +1,27 @@
 """CommandEncoder: one command buffer, encoded, committed and waited for."""
 
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.pystate cimport PyThreadState
 from libc.stdint cimport int64_t
 
 from flashmetal cimport _device
 from flashmetal._bridge cimport (
-    FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, check, check_not_forked, encoder_begin, encoder_commit,
-    encoder_create, encoder_dispatch, encoder_get_gpu_time, encoder_get_state, encoder_has_begun,
-    encoder_release, encoder_wait, fm_dispatch, fm_encoder_state, fm_error, is_forked,
+    FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, check, check_not_forked, encoder_commit, encoder_create,
+    encoder_dispatch, encoder_get_gpu_time, encoder_get_state, encoder_has_begun, encoder_release,
+    encoder_wait, fm_dispatch, fm_encoder_state, fm_error, is_forked,
 )
 from flashmetal._device cimport Device
 from flashmetal._dispatch cimport Launch, clear_launch, fill_launch
 from flashmetal._exporter cimport drain
 from flashmetal._pipeline cimport Pipeline
-from flashmetal._wait cimport AUTO, WaitMode, timeout_ns, wait_for_end, wait_mode
+from flashmetal._wait cimport (
+    AUTO, WaitMode, timeout_ns, wait_for_end, wait_for_room, wait_mode,
+)
 from flashmetal._wakeup cimport future_of_end
 
 from flashmetal._text import to_utf8
 from flashmetal.errors import InvalidState
 
 __all__ = ["CommandEncoder"]
-
-
-cdef extern from "Python.h" nogil:
-    bint PyGILState_Check()
-    PyThreadState *PyEval_SaveThread()
-    void PyEval_RestoreThread(PyThreadState *state)
 
 
 cdef class CommandEncoder:
@@ -337,18 +332,9 @@ cdef int encode_checked(CommandEncoder encoder, Pipeline pipeline, object args, 
 
 
 cdef int begin(CommandEncoder encoder) except -1 nogil:
-    cdef fm_error error
-    cdef PyThreadState *state = NULL
     if encoder_has_begun(encoder.handle):
         return 0
-    error.message = NULL
-    # Waits while the queue is full: without the GIL, if the caller holds it, so that others commit.
-    if PyGILState_Check():
-        state = PyEval_SaveThread()
-    status = encoder_begin(encoder.handle, encoder.label_text, &error)
-    if state is not NULL:
-        PyEval_RestoreThread(state)
-    return check(status, &error, encoder.label_text)
+    return wait_for_room(encoder.handle, encoder.label_text)
 
 
 cdef fm_encoder_state require_state(CommandEncoder encoder) except? FM_ENCODER_OPEN:

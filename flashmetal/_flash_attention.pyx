@@ -19,7 +19,7 @@ from flashmetal._params cimport (
 from flashmetal._pipeline cimport Pipeline
 from flashmetal._registry cimport KernelRegistry
 
-from flashmetal._checks import need_params
+from flashmetal._checks import need_kind
 from flashmetal.errors import InvalidArgument
 
 __all__ = ["encode_attention", "encode_attention_q_offset", "kernel_name", "supports_head_dim"]
@@ -44,12 +44,12 @@ GENERAL, HEAD_DIM_64, HEAD_DIM_128 = KERNELS
 
 def kernel_name(head_dim):
     """Return the name of the kernel that serves a head_dim."""
-    return name_of_kernel(head_dim)
+    return name_of_kernel(to_integer(head_dim, 0, INT64_MAX, "kernel_name", "head_dim"))
 
 
 def supports_head_dim(head_dim):
     """Whether a kernel serves a head_dim."""
-    return is_served(head_dim)
+    return is_served(to_integer(head_dim, 0, INT64_MAX, "supports_head_dim", "head_dim"))
 
 
 def encode_attention(CommandEncoder encoder not None, KernelRegistry registry not None, q, k_cache,
@@ -109,7 +109,7 @@ cdef int encode(str function, CommandEncoder encoder, KernelRegistry registry, o
     cdef DecodeSpans spans
     cdef Launch launch
     if type(params) is not FlashAttentionParams:
-        need_params(OP, params, FlashAttentionParams)
+        need_kind(OP, "params", params, FlashAttentionParams)
     # A copy: while the encoder waits for a command buffer, another thread may set seq_len.
     memcpy(words, (<FlashAttentionParams>params).words, sizeof(words))
     check_shape(function, words)

@@ -12,8 +12,8 @@ from ._checks import (
     need_alignment,
     need_disjoint,
     need_elems,
+    need_kind,
     need_output,
-    need_params,
     need_threads,
     need_tile_classes,
 )
@@ -111,7 +111,9 @@ class PrefillOperation(NamedTuple):
         params: PrefillParams,
     ) -> None:
         """Check the arguments, which the operations' own functions describe, and encode."""
-        need_params(self.name, params, self.params)
+        need_kind(self.name, "encoder", encoder, CommandEncoder)
+        need_kind(self.name, "registry", registry, KernelRegistry)
+        need_kind(self.name, "params", params, self.params)
         kernel = self.kernel(params.head_dim)
         words = self._check_params(params)
         tiles = -(-params.rows // kernel.queries), params.kv_pad // CACHE_ROWS_PER_STEP

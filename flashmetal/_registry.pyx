@@ -209,7 +209,7 @@ cdef class KernelRegistry:
 
     def prewarm(self, names):
         """Compile the pipelines of these kernels, without constants, ahead of their first use."""
-        for name in names:
+        for name in to_names(names):
             self.get_pipeline(name)
 
     def is_cached(self, str name not None, constants=None):
@@ -241,6 +241,19 @@ cdef class KernelRegistry:
                 f"not {device.registry_id}"
             )
         return 0
+
+
+cdef list to_names(object names):
+    # Letters of a text are no names.
+    if not isinstance(names, (str, bytes)):
+        try:
+            listed = list(names)
+        except TypeError:
+            pass
+        else:
+            if all(isinstance(name, str) for name in listed):
+                return listed
+    raise InvalidArgument(f"prewarm: names must be a list of str, got {names!r}")
 
 
 cdef class Program:

@@ -1,16 +1,25 @@
-"""Waiting for committed work: asleep or looking, in slices between which Ctrl-C is seen."""
+"""Waiting, in slices between which Ctrl-C is seen: for committed work, and for a command buffer."""
 
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.pystate cimport PyThreadState
 from libc.stdint cimport INT64_MAX, int64_t
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from flashmetal._bridge cimport (
-    FM_ENCODER_COMMITTED, encoder_get_state, encoder_spin, encoder_wait, fm_encoder,
+    FM_ENCODER_COMMITTED, FM_TIMED_OUT, check, encoder_begin, encoder_get_state, encoder_spin,
+    encoder_wait, error_clear, fm_encoder, fm_error,
 )
 
 from flashmetal.errors import InvalidArgument, WaitTimeout
 
 __all__ = []
+
+
+cdef extern from "Python.h" nogil:
+    bint PyGILState_Check()
+    PyThreadState *PyEval_SaveThread()
+    void PyEval_RestoreThread(PyThreadState *state)
+
 
 cdef enum:
     # A wait looks for Ctrl-C this often.
@@ -59,6 +68,26 @@ cdef int wait_for_end(fm_encoder *encoder, int64_t duration, WaitMode mode) exce
         else:
             encoder_wait(encoder, min(left, SLICE_NS), NULL)
     return 0
+
+
+cdef int wait_for_room(fm_encoder *encoder, const char *label) except -1 nogil:
+    cdef fm_error error
+    cdef PyThreadState *state
+    error.message = NULL
+    # Nearly always there is room at once.
+    status = encoder_begin(encoder, label, 0, &error)
+    while status == FM_TIMED_OUT:
+        error_clear(&error)
+        see_signals()
+        state = PyEval_SaveThread() if PyGILState_Check() else NULL
+        status = encoder_begin(encoder, label, SLICE_NS, &error)
+        if state is not NULL:
+            PyEval_RestoreThread(state)
+    return check(status, &error, label)
+
+
+cdef int see_signals() except -1 with gil:
+    return PyErr_CheckSignals()
 
 
 cdef int check_signals(int64_t left, int64_t duration) except -1 with gil:

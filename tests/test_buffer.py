@@ -86,7 +86,9 @@ def test_no_bytes_are_refused(device, shape):
 
 
 @pytest.mark.parametrize(
-    "shape", [-1, (2, -3), 2.0, (2, 2.5), "12", None, (2, "3"), 2**64], ids=str
+    "shape",
+    [-1, (2, -3), 2.0, (2, 2.5), "12", None, (2, "3"), 2**64, {2, 3}, {2: 3}, b"ab", bytearray(2)],
+    ids=str,
 )
 def test_dimensions_are_counts(device, shape):
     with pytest.raises(InvalidArgument, match="shape must be an integer"):

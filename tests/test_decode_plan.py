@@ -384,7 +384,8 @@ def test_plan_of_a_step_may_be_encoded_by_itself(device, registry, plan, buffers
         ([fm.BARRIER], "there is no plan among the entries"),
         ([fm.BARRIER, None], "entry 1 must be a DecodePlan, a LaunchPlan or BARRIER, got NoneType"),
         (["plan"], "entry 0 must be a DecodePlan, a LaunchPlan or BARRIER, got str"),
-        (5, "entries must be plans and BARRIER, got int"),
+        (5, "entries must be plans and BARRIER in their order, got int"),
+        ({fm.BARRIER}, "entries must be plans and BARRIER in their order, got set"),
     ],
 )
 def test_entries_must_be_plans_and_barriers(entries, text):

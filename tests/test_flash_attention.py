@@ -1,18 +1,27 @@
 """Contracts of decode attention: names, every check with its text, their order, offsets, routes."""
 
 import gc
+import inspect
 
 import numpy as np
 import pytest
 
 import flashmetal as fm
 from flashmetal import _host
+from flashmetal.errors import InvalidArgument
+from flashmetal.ops import (
+    flash_attention,
+    flash_attn_prefill_blk,
+    flash_attn_prefill_simdgroup,
+    flash_attn_prefill_tensor,
+)
 from flashmetal.ops.flash_attention import (
     FlashAttentionParams,
     encode_attention,
     encode_attention_q_offset,
     kernel_name,
     register,
+    supports_head_dim,
 )
 from flashmetal.problems import DecodeShape, make_problem
 from flashmetal.reference import compare, decode_reference
@@ -64,6 +73,44 @@ def refuse(device, registry, params, buffers, *offsets):
 def test_specialised_kernels_serve_64_and_128(head_dim):
     expected = {64: "flash_attention_hd64", 128: "flash_attention_hd128"}
     assert kernel_name(head_dim) == expected.get(head_dim, "flash_attention")
+
+
+@pytest.mark.parametrize("head_dim", [-4, 64.5, "64", None, 2**64])
+@pytest.mark.parametrize("function", [kernel_name, supports_head_dim])
+def test_head_dim_is_an_integer(function, head_dim):
+    with pytest.raises(InvalidArgument, match="head_dim must be an integer from 0"):
+        function(head_dim)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        flash_attention,
+        flash_attn_prefill_blk,
+        flash_attn_prefill_simdgroup,
+        flash_attn_prefill_tensor,
+    ],
+)
+def test_register_wants_a_registry(device, operation):
+    with pytest.raises(InvalidArgument, match="registry must be KernelRegistry, got Device"):
+        operation.register(device)
+
+
+@pytest.mark.parametrize(
+    "dispatch",
+    [
+        flash_attn_prefill_blk.dispatch_flash_attn_prefill_blk,
+        flash_attn_prefill_simdgroup.dispatch_flash_attn_prefill_simdgroup_f16,
+        flash_attn_prefill_tensor.dispatch_flash_attn_prefill_tensor_f16,
+    ],
+)
+def test_dispatches_want_an_encoder_and_a_registry(device, registry, dispatch):
+    others = inspect.signature(dispatch).parameters.keys() - {"encoder", "registry"}
+    arguments = dict.fromkeys(others)
+    with pytest.raises(InvalidArgument, match="encoder must be CommandEncoder, got NoneType"):
+        dispatch(encoder=None, registry=registry, **arguments)
+    with pytest.raises(InvalidArgument, match="registry must be KernelRegistry, got Device"):
+        dispatch(encoder=device.encoder(), registry=device, **arguments)
 
 
 def test_register_registers_every_name(device):

@@ -310,6 +310,12 @@ def test_prewarm_compiles_ahead(registry):
     assert registry.cached_count == 2
 
 
+@pytest.mark.parametrize("names", ["ones", b"ones", None, 5, ["ones", None]])
+def test_prewarm_takes_names(registry, names):
+    with pytest.raises(fm.errors.InvalidArgument, match="names must be a list of str, got "):
+        registry.prewarm(names)
+
+
 def test_prewarm_reports_what_is_missing(registry):
     with pytest.raises(fm.errors.KernelNotFound):
         registry.prewarm(["ones"])

@@ -218,16 +218,18 @@ typedef struct fm_dispatch {
 
 /* Nothing of Metal is made before fm_encoder_begin. */
 fm_status fm_encoder_create(fm_device *device, fm_encoder **out, fm_error *error);
-/* Makes the command buffer and encoder, if not yet made. Blocks while 64 command buffers of the
- * device are uncompleted; FM_INVALID_STATE when all 64 are uncommitted. `label` may be NULL. */
-fm_status fm_encoder_begin(fm_encoder *encoder, const char *label, fm_error *error);
+/* Makes the command buffer and encoder, if not yet made. Waits up to `timeout_ns` (negative: for
+ * ever) while 64 command buffers of the device are uncompleted; FM_TIMED_OUT, or FM_INVALID_STATE
+ * when all 64 are uncommitted. `label` may be NULL. */
+fm_status fm_encoder_begin(fm_encoder *encoder, const char *label, int64_t timeout_ns,
+                           fm_error *error);
 bool fm_encoder_has_begun(const fm_encoder *encoder);
 /* After fm_encoder_begin. Bound buffers live until the command buffer has completed. */
 fm_status fm_encoder_dispatch(fm_encoder *encoder, const fm_dispatch *dispatch, fm_error *error);
 /* Orders what was dispatched before it and what comes after it (scope buffers). Nothing to do
  * before fm_encoder_begin. */
 fm_status fm_encoder_barrier(fm_encoder *encoder, fm_error *error);
-/* Does not wait. An encoder without a dispatch commits an empty command buffer. */
+/* Does not wait, once begun. An encoder without a dispatch commits an empty command buffer. */
 fm_status fm_encoder_commit(fm_encoder *encoder, fm_error *error);
 /* Until completion or `timeout_ns` (negative: for ever). FM_TIMED_OUT, FM_COMMAND_FAILED with
  * Metal's error, or FM_OK; may be called again, and by several threads. */

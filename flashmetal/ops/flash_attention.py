@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._checks import need_kind
 from .._flash_attention import (
     KERNELS,
     MAX_HEAD_DIM,
@@ -27,4 +28,5 @@ __all__ = [
 
 def register(registry: KernelRegistry) -> None:
     """Register the shipped kernels of this operation."""
+    need_kind("flash_attention", "registry", registry, KernelRegistry)
     register_shader(registry, "flash_attention", KERNELS)

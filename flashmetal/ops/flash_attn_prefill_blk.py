@@ -10,8 +10,8 @@ from .._checks import (
     need_buffer,
     need_disjoint,
     need_elems,
+    need_kind,
     need_output,
-    need_params,
     need_tile_classes,
 )
 from .._encoder import CommandEncoder
@@ -43,6 +43,7 @@ BUFFER_UNIT = 32  # bytes
 
 def register(registry: KernelRegistry) -> None:
     """Register the shipped kernels of this operation."""
+    need_kind(OP, "registry", registry, KernelRegistry)
     register_shader(registry, OP, KERNELS.values())
 
 
@@ -109,7 +110,9 @@ def dispatch_flash_attn_prefill_blk(
     InvalidState
         When the encoder is committed, discarded or in use by another thread.
     """
-    need_params(OP, params, BlkParams)
+    need_kind(OP, "encoder", encoder, CommandEncoder)
+    need_kind(OP, "registry", registry, KernelRegistry)
+    need_kind(OP, "params", params, BlkParams)
     tile_rows, tiles_per_row = blk_shape(params)
     words = params.pack()
     need_buffer(OP, "mask", mask)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._buffer import Buffer
+from .._checks import need_kind
 from .._device import Device
 from .._encoder import CommandEncoder
 from .._prefill_operation import (
@@ -82,6 +83,7 @@ OPERATION = PrefillOperation(OP, FlashAttnPrefillSimdgroupParams, _kernel)
 
 def register(registry: KernelRegistry) -> None:
     """Register the shipped kernels of this operation."""
+    need_kind(OP, "registry", registry, KernelRegistry)
     register_shader(registry, OP, KERNELS)
 
 

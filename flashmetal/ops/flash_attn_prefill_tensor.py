@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._buffer import Buffer
+from .._checks import need_kind
 from .._device import Device
 from .._encoder import CommandEncoder
 from .._prefill_operation import (
@@ -55,6 +56,7 @@ OPERATION = PrefillOperation(OP, FlashAttnPrefillTensorParams, _kernel)
 
 def register(registry: KernelRegistry) -> None:
     """Register the shipped kernels of this operation."""
+    need_kind(OP, "registry", registry, KernelRegistry)
     register_shader(registry, OP, (kernel.name for kernel in _KERNELS.values()))
 
 

@@ -91,7 +91,7 @@ static void an_encoder_outlives_the_handle_of_its_device(void) {
     fm_device *opened = open_device(NULL);
     fm_encoder *encoder = NULL;
     CHECK(fm_encoder_create(opened, &encoder, &error) == FM_OK);
-    CHECK(fm_encoder_begin(encoder, NULL, &error) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, NULL, -1, &error) == FM_OK);
     fm_device_release(opened);
     CHECK(fm_encoder_commit(encoder, &error) == FM_OK);
     CHECK(fm_encoder_wait(encoder, -1, &error) == FM_OK);

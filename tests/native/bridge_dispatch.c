@@ -61,7 +61,7 @@ static void exact_threads_leave_a_ragged_threadgroup(void) {
                                   .grid = {150, 1, 1},
                                   .threads_per_threadgroup = {64, 1, 1},
                                   .exact_threads = true};
-    CHECK(fm_encoder_begin(encoder, NULL, &error) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, NULL, -1, &error) == FM_OK);
     CHECK(fm_encoder_dispatch(encoder, &dispatch, &error) == FM_OK);
     CHECK(finish(encoder) == FM_OK);
     const uint32_t *counts = fm_buffer_contents(out);
@@ -90,7 +90,7 @@ static void only_what_changed_is_sent(void) {
                             .argument_count = LENGTH(arguments),
                             .grid = {(COUNT + 63) / 64, 1, 1},
                             .threads_per_threadgroup = {64, 1, 1}};
-    CHECK(fm_encoder_begin(encoder, NULL, &error) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, NULL, -1, &error) == FM_OK);
     CHECK(messages(encoder, &dispatch) == 5); /* pipeline, two buffers, bytes, dispatch */
     CHECK(messages(encoder, &dispatch) == 2); /* bytes, dispatch */
     arguments[1].offset = COUNT * sizeof(float);
@@ -122,7 +122,7 @@ static void bytes_take_the_place_of_a_buffer(void) {
                                   .argument_count = LENGTH(arguments),
                                   .grid = {(COUNT + 63) / 64, 1, 1},
                                   .threads_per_threadgroup = {64, 1, 1}};
-    CHECK(fm_encoder_begin(encoder, NULL, &error) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, NULL, -1, &error) == FM_OK);
     CHECK(fm_encoder_dispatch(encoder, &dispatch, &error) == FM_OK);
     arguments[0] = (fm_argument){.index = 0, .bytes = zeros, .length = sizeof zeros};
     CHECK(fm_encoder_dispatch(encoder, &dispatch, &error) == FM_OK);
@@ -148,7 +148,7 @@ static void threadgroup_memory_is_sent_when_it_changes(void) {
                                   .threadgroup_memory_count = 1,
                                   .grid = {2, 1, 1},
                                   .threads_per_threadgroup = {64, 1, 1}};
-    CHECK(fm_encoder_begin(encoder, NULL, &error) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, NULL, -1, &error) == FM_OK);
     CHECK(messages(encoder, &dispatch) == 4);
     CHECK(messages(encoder, &dispatch) == 1);
     memory.length = 512;
@@ -169,7 +169,7 @@ static void an_index_out_of_range_sets_nothing(void) {
         .pipeline = scale_add, .arguments = arguments, .argument_count = 2};
     const fm_dispatch bad_memory = {
         .pipeline = scale_add, .threadgroup_memory = &memory, .threadgroup_memory_count = 1};
-    CHECK(fm_encoder_begin(encoder, NULL, &error) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, NULL, -1, &error) == FM_OK);
     uint64_t before = host->message_count();
     CHECK(fails(fm_encoder_dispatch(encoder, &bad_argument, &error), FM_INVALID_ARGUMENT, "31"));
     CHECK(fails(fm_encoder_dispatch(encoder, &bad_memory, &error), FM_INVALID_ARGUMENT, "31"));

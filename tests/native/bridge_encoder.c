@@ -4,13 +4,13 @@
 #include <stdatomic.h>
 
 static fm_status begin(fm_encoder *encoder) {
-    return fm_encoder_begin(encoder, NULL, &error);
+    return fm_encoder_begin(encoder, NULL, -1, &error);
 }
 
 static void states_follow_the_work(void) {
     fm_encoder *encoder = new_encoder();
     CHECK(fm_encoder_get_state(encoder) == FM_ENCODER_OPEN && !fm_encoder_has_begun(encoder));
-    CHECK(fm_encoder_begin(encoder, "a label", &error) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, "a label", -1, &error) == FM_OK);
     CHECK(begin(encoder) == FM_OK && fm_encoder_has_begun(encoder));
     CHECK(fm_encoder_get_state(encoder) == FM_ENCODER_OPEN);
     CHECK(host->faults("hang:ms=50") == 1);
@@ -52,7 +52,7 @@ static void calls_after_commit_are_refused(void) {
 
 static void a_bad_label_leaves_the_encoder_as_it_was(void) {
     fm_encoder *encoder = new_encoder();
-    CHECK(fails(fm_encoder_begin(encoder, "\xff", &error), FM_INVALID_ARGUMENT, "label"));
+    CHECK(fails(fm_encoder_begin(encoder, "\xff", -1, &error), FM_INVALID_ARGUMENT, "label"));
     CHECK(!fm_encoder_has_begun(encoder));
     CHECK(begin(encoder) == FM_OK);
     fm_encoder_release(encoder);
@@ -112,7 +112,7 @@ static atomic_bool began;
 
 static void *begin_one_more(void *encoder) {
     fm_error none = {0};
-    CHECK(fm_encoder_begin(encoder, NULL, &none) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, NULL, -1, &none) == FM_OK);
     atomic_store(&began, true);
     return NULL;
 }
@@ -126,6 +126,9 @@ static void the_65th_waits_while_work_is_in_flight(void) {
         encoders[i] = new_encoder();
         CHECK(fm_encoder_commit(encoders[i], &error) == FM_OK);
     }
+    CHECK(fails(fm_encoder_begin(one_more, NULL, 0, &error), FM_TIMED_OUT, "in use"));
+    CHECK(fails(fm_encoder_begin(one_more, NULL, 5000000, &error), FM_TIMED_OUT, "in use"));
+    CHECK(!fm_encoder_has_begun(one_more));
     CHECK(pthread_create(&thread, NULL, begin_one_more, one_more) == 0);
     sleep_ms(30);
     CHECK(!atomic_load(&began));

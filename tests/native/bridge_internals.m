@@ -151,7 +151,7 @@ static void dispatches_are_concurrent(void) {
     fm_encoder *encoder = NULL;
     CHECK(fm_device_create(NULL, &device, NULL) == FM_OK);
     CHECK(fm_encoder_create(device, &encoder, NULL) == FM_OK);
-    CHECK(fm_encoder_begin(encoder, "a label", NULL) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, "a label", -1, NULL) == FM_OK);
     CHECK(encoder->commands.dispatchType == MTLDispatchTypeConcurrent);
     CHECK([encoder->commands.label isEqualToString:@"a label"]);
     CHECK([encoder->command_buffer.label isEqualToString:@"a label"]);

@@ -26,7 +26,7 @@ static float result_of(const char *source, const fm_compile_options *options, co
                                       .argument_count = 1,
                                       .grid = {1, 1, 1},
                                       .threads_per_threadgroup = {1, 1, 1}};
-        CHECK(fm_encoder_begin(encoder, NULL, &error) == FM_OK);
+        CHECK(fm_encoder_begin(encoder, NULL, -1, &error) == FM_OK);
         CHECK(fm_encoder_dispatch(encoder, &dispatch, &error) == FM_OK);
         CHECK(fm_encoder_commit(encoder, &error) == FM_OK);
         CHECK(fm_encoder_wait(encoder, -1, &error) == FM_OK);

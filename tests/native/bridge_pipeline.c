@@ -42,7 +42,7 @@ static int run_constants(fm_library *compiled, const fm_constant *constants, siz
                                   .argument_count = 1,
                                   .grid = {1, 1, 1},
                                   .threads_per_threadgroup = {1, 1, 1}};
-    CHECK(fm_encoder_begin(encoder, NULL, &error) == FM_OK);
+    CHECK(fm_encoder_begin(encoder, NULL, -1, &error) == FM_OK);
     CHECK(fm_encoder_dispatch(encoder, &dispatch, &error) == FM_OK);
     fm_pipeline_release(pipeline);
     CHECK(fm_encoder_commit(encoder, &error) == FM_OK);

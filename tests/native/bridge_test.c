@@ -77,7 +77,7 @@ fm_status dispatch_scale_add(fm_encoder *encoder, fm_buffer *a, fm_buffer *out,
         .grid = {(parameters.count + 63) / 64, 1, 1},
         .threads_per_threadgroup = {64, 1, 1},
     };
-    fm_status status = fm_encoder_begin(encoder, NULL, &error);
+    fm_status status = fm_encoder_begin(encoder, NULL, -1, &error);
     return status != FM_OK ? status : fm_encoder_dispatch(encoder, &dispatch, &error);
 }
 

@@ -71,7 +71,7 @@ static void *begin_and_discard(void *unused) {
         fm_encoder *encoders[FM_MAX_COMMAND_BUFFERS / THREADS];
         for (size_t n = 0; n < LENGTH(encoders); n++)
             if (fm_encoder_create(device, &encoders[n], NULL) != FM_OK ||
-                fm_encoder_begin(encoders[n], NULL, NULL) != FM_OK)
+                fm_encoder_begin(encoders[n], NULL, -1, NULL) != FM_OK)
                 atomic_fetch_add(&wrong, 1);
         for (size_t n = 0; n < LENGTH(encoders); n++)
             fm_encoder_release(encoders[n]);
