@@ -10,7 +10,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 LONGEST = 600  # lines of a file
 TYPICAL = 200  # lines of the median file, at most
-CODE = {".py", ".pyx", ".pxd", ".pyi", ".m", ".h", ".c", ".cpp", ".S", ".metal", ".sh"}
+CODE = {".py", ".pyx", ".pxd", ".pyi", ".m", ".h", ".c", ".cpp", ".cuh", ".S", ".metal", ".sh"}
 
 
 def tracked():

@@ -1,9 +1,9 @@
-"""Prints the tracked C, C++, Objective-C and Metal files, one a line, for clang-format."""
+"""Prints the tracked C, C++, CUDA, Objective-C and Metal files, one a line, for clang-format."""
 
 import pathlib
 import subprocess
 
-SUFFIXES = {".c", ".cpp", ".h", ".m", ".metal"}
+SUFFIXES = {".c", ".cpp", ".cuh", ".h", ".m", ".metal"}
 HEADERS = pathlib.PurePath("bridge/host/msl/include")  # Metal's have no suffix
 
 listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
