@@ -161,7 +161,8 @@ def as_text(reports: Sequence[Report]) -> str:
     for operation in dict.fromkeys(report.operation for report in reports):
         limits = OPERATIONS[operation].limits
         limit = ("limit", "", f"{limits.nmse:.1e}", f"{limits.row_nmse:.1e}", "1", "0", "")
-        rows = [_row(report) for report in reports if report.operation == operation]
+        ran = [report for report in reports if report.lacks is None]
+        rows = [_row(report) for report in ran if report.operation == operation]
         lines += [f"{operation}:", *map(_line, (header, *rows, limit)), ""]
     for report in reports:
         if report.lacks is not None:

@@ -35,8 +35,6 @@ __all__ = ["OPERATIONS", "Case", "DecodeCase", "Operation", "PrefillCase", "grid
 # Rows after the cache's last one, NaN: a kernel that reads one shows it.
 _POISONED_ROWS = 2
 
-NO_EQUIVALENT = "an equivalent in the CPU's vectors"
-
 _HOSTILE_KINDS = [kind for kind in KINDS if kind != "normal"]
 
 
@@ -141,8 +139,6 @@ def _lacks_nothing(engine: str, registry: KernelRegistry) -> None:
 
 
 def _tensor_lacks(engine: str, registry: KernelRegistry) -> str | None:
-    if engine == "native":
-        return NO_EQUIVALENT
     available = all(
         flash_attn_prefill_tensor.flash_attn_prefill_tensor_available(
             registry, registry.device, head_dim
@@ -153,8 +149,6 @@ def _tensor_lacks(engine: str, registry: KernelRegistry) -> str | None:
 
 
 def _simdgroup_lacks(engine: str, registry: KernelRegistry) -> str | None:
-    if engine == "native":
-        return NO_EQUIVALENT
     available = flash_attn_prefill_simdgroup.flash_attn_prefill_simdgroup_available(
         registry, registry.device, flash_attn_prefill_simdgroup.MAX_HEAD_DIM
     )

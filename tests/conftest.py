@@ -9,6 +9,7 @@ import pytest
 # Before NumPy is loaded: its BLAS threads spin while they wait, on cores that kernels need.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from engines import ENGINES
 from prefill_families import FAMILIES, FAMILIES_AND_HEAD_DIMS
 from prefill_runner import PrefillRunner
 
@@ -44,16 +45,22 @@ def device():
 
 
 @pytest.fixture(scope="session")
-def prefill_runners(device):
-    """A runner for each family of prefill kernels."""
-    return {family: PrefillRunner(device, family) for family in FAMILIES}
+def prefill_runners():
+    """Runners for each family of prefill kernels, one for each engine."""
+    devices = [fm.Device(engine=engine) for engine in ENGINES]
+    return {family: [PrefillRunner(device, family) for device in devices] for family in FAMILIES}
 
 
 @pytest.fixture(params=FAMILIES_AND_HEAD_DIMS)
-def prefill(request, prefill_runners):
-    """A runner and a head_dim, of each family of prefill kernels in turn."""
+def prefill(request, engine, prefill_runners):
+    """A runner and a head_dim, of each family of prefill kernels and each engine in turn."""
     family, head_dim = request.param
-    return Prefill(prefill_runners[family], head_dim)
+    return Prefill(prefill_runners[family][ENGINES.index(engine)], head_dim)
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    return request.param
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -29,18 +29,30 @@ class Source:
         return PrefillProblem(q, k, v, MASKS[mask](random, rows, kv_len).astype(np.float16))
 
 
-def check_batch(run, problems, layouts, model_nmse_of_a_case=MODEL_NMSE_OF_A_CASE):
-    """Run problems, each with its layouts of q, k and v, and hold the outputs to every limit."""
-    calls = [run.prepare(*pair) for pair in zip(problems, layouts, strict=True)]
-    outs = run.run(calls)
+def check_batch(runs, problems, layouts, model_nmse_of_a_case=MODEL_NMSE_OF_A_CASE):
+    """Run problems on each engine, with their layouts of q, k and v; hold them to every limit."""
     models = [rounded_prefill(problem) for problem in problems]
-    for problem, out, model in zip(problems, outs, models, strict=True):
-        accuracy = compare(out, reference_of(problem))
-        assert accuracy.within_bound, (problem.shape, accuracy)
-        assert accuracy.within_nmse_limits, (problem.shape, accuracy)
-        of_model = compare(out, Reference(model, model)).nmse
-        assert of_model <= model_nmse_of_a_case, (problem.shape, of_model)
-    assert _nmse(outs, models) <= MODEL_NMSE
+    references = [reference_of(problem) for problem in problems]
+    for run in runs:
+        calls = [run.prepare(*pair) for pair in zip(problems, layouts, strict=True)]
+        outs = run.run(calls)
+        for problem, out, model, reference in zip(problems, outs, models, references, strict=True):
+            accuracy = compare(out, reference)
+            assert accuracy.within_bound, (problem.shape, accuracy)
+            assert accuracy.within_nmse_limits, (problem.shape, accuracy)
+            of_model = compare(out, Reference(model, model)).nmse
+            assert of_model <= model_nmse_of_a_case, (problem.shape, of_model)
+        assert _nmse(outs, models) <= MODEL_NMSE
+
+
+def check_bound(runs, problems, scale=None):
+    """Run problems on each engine, and hold every element to its bound."""
+    references = [reference_of(problem, scale) for problem in problems]
+    for run in runs:
+        outs = run.run([run.prepare(problem, scale=scale) for problem in problems])
+        for problem, out, reference in zip(problems, outs, references, strict=True):
+            accuracy = compare(out, reference)
+            assert accuracy.within_bound, (problem.shape, accuracy)
 
 
 def _nmse(outs, expected):

@@ -6,6 +6,7 @@ import mmap
 import numpy as np
 import pytest
 from decode_runner import DecodeRunner
+from engines import ENGINES
 
 import flashmetal as fm
 from flashmetal import _host
@@ -18,9 +19,6 @@ SOME_HEAD_DIMS = (4, 32, 36, 64, 68, 76, 80, 96, 100, 128)
 LENGTHS = (0, 1, 2, 31, 33, 255, 256, 257, 511, 513, 1000, 4097)
 GROUPS = ((1, 1), (4, 2), (6, 2), (8, 2), (14, 2), (16, 2), (71, 1))
 SPECIALISED = {head_dim: kernel_name(head_dim) for head_dim in (64, 128)}
-
-
-ENGINES = ("simt", "native") if _host.available() else ("auto",)
 
 
 @pytest.fixture(scope="module", params=ENGINES)

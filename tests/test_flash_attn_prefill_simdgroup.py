@@ -28,7 +28,12 @@ SOURCE = resources.shader("flash_attn_prefill_simdgroup").read_text(encoding="ut
 
 @pytest.fixture
 def registry(prefill_runners):
-    return prefill_runners[SIMDGROUP].registry
+    return prefill_runners[SIMDGROUP][0].registry
+
+
+@pytest.fixture
+def device(registry):
+    return registry.device
 
 
 # ---- names and constants -------------------------------------------------------------------------

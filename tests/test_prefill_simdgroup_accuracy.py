@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 from decode_runner import DecodeRunner
-from prefill_batch import Source, check_batch
+from engines import ENGINES
+from prefill_batch import Source, check_batch, check_bound
 from prefill_families import SIMDGROUP
 from prefill_runner import LAYOUTS, PrefillRunner, reference_of
 
@@ -25,7 +26,7 @@ KERNELS = (4, 48, 64, 80, 96, 100, 128, 252, 256)
 
 
 @pytest.fixture(scope="module")
-def run(prefill_runners):
+def runs(prefill_runners):
     return prefill_runners[SIMDGROUP]
 
 
@@ -58,16 +59,16 @@ def test_grid_has_as_many_cases_as_promised():
 
 
 @pytest.mark.parametrize("head_dim", HEAD_DIMS)
-def test_every_head_dim(run, source, head_dim):
+def test_every_head_dim(runs, source, head_dim):
     problems = [
         source.problem(rows, heads, kv_len, mask, head_dim)
         for (rows, kv_len), heads, mask, _ in CASES[head_dim]
     ]
-    check_batch(run, problems, [layouts for *_, layouts in CASES[head_dim]])
+    check_batch(runs, problems, [layouts for *_, layouts in CASES[head_dim]])
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "normal"])
-def test_hostile_values_stay_within_the_bound(run, kind):
+def test_hostile_values_stay_within_the_bound(runs, kind):
     sizes = zip(
         itertools.cycle(itertools.product((1, 18, 35), (2, 65, 200))),
         itertools.product(KERNELS, MASKS),
@@ -77,21 +78,20 @@ def test_hostile_values_stay_within_the_bound(run, kind):
         make_prefill_problem(PrefillShape(rows, 2, 1, head_dim, kv_len), kind, mask)
         for (rows, kv_len), (head_dim, mask) in sizes
     ]
-    outs = run.run([run.prepare(problem) for problem in problems])
-    for problem, out in zip(problems, outs, strict=True):
-        accuracy = compare(out, reference_of(problem))
-        assert accuracy.within_bound, (problem.shape, accuracy)
+    check_bound(runs, problems)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.0, -0.25, 0.03])
 @pytest.mark.parametrize("head_dim", KERNELS)
-def test_scale_other_than_the_default(run, head_dim, scale):
+def test_scale_other_than_the_default(runs, head_dim, scale):
     problem = make_prefill_problem(PrefillShape(20, 2, 1, head_dim, 100), mask="causal")
-    assert run.accuracy(problem, scale=scale).within_bound
+    check_bound(runs, [problem], scale)
 
 
-def test_the_general_kernel_gives_the_same_within_the_bound(run):
+@pytest.mark.parametrize("index", range(len(ENGINES)), ids=ENGINES)
+def test_the_general_kernel_gives_the_same_within_the_bound(runs, index):
     """Both compile from one text; what the compiler fuses may differ."""
+    run = runs[index]
 
     def general_kernel(head_dim):
         return run.family.op.OPERATION.kernel(head_dim)._replace(name=run.family.kernels[0])
@@ -104,7 +104,9 @@ def test_the_general_kernel_gives_the_same_within_the_bound(run):
         np.testing.assert_allclose(general(problem), run(problem), rtol=1e-3, atol=1e-4)
 
 
-def test_one_row_equals_decode_within_the_bounds(run):
+@pytest.mark.parametrize("index", range(len(ENGINES)), ids=ENGINES)
+def test_one_row_equals_decode_within_the_bounds(runs, index):
+    run = runs[index]
     decode = DecodeRunner(run.device)
     for head_dim, kv_len in itertools.product(range(4, 129, 4), (1, 64, 130)):
         problem = make_prefill_problem(PrefillShape(1, 4, 2, head_dim, kv_len))
@@ -113,9 +115,9 @@ def test_one_row_equals_decode_within_the_bounds(run):
         assert (abs(run(problem)[0] - decode(one)) <= bound).all()
 
 
-def test_skipped_tiles_are_not_walked(run, device):
+def test_skipped_tiles_are_not_walked(runs, device):
     """A kernel that writes how many steps it took, in place of the attention."""
-    text = resources.shader(run.family.name).read_text(encoding="utf-8")
+    text = resources.shader(runs[0].family.name).read_text(encoding="utf-8")
     for before, after in (
         ("if (tile_class == SKIP) continue;", "if (tile_class == SKIP) continue; walked += 1;"),
         ("for (int step = 0;", "int walked = 0; for (int step = 0;"),
@@ -123,8 +125,8 @@ def test_skipped_tiles_are_not_walked(run, device):
     ):
         assert text.count(before) == 1
         text = text.replace(before, after)
-    runner = PrefillRunner(device, run.family)
-    for kernel in run.family.kernels:
+    runner = PrefillRunner(device, runs[0].family)
+    for kernel in runs[0].family.kernels:
         runner.registry.register_source(kernel, text)
     for rows, kv_len in ((256, 256), (96, 320)):
         problem = make_prefill_problem(PrefillShape(rows, 1, 1, 64, kv_len), mask="causal")

@@ -3,12 +3,12 @@
 import itertools
 
 import pytest
-from prefill_batch import Source, check_batch
-from prefill_runner import LAYOUTS, PrefillRunner, reference_of
+from prefill_batch import Source, check_batch, check_bound
+from prefill_families import TENSOR
+from prefill_runner import LAYOUTS
 
 from flashmetal.prefill_problems import MASKS, PrefillShape, make_prefill_problem
 from flashmetal.problems import KINDS
-from flashmetal.reference import compare
 
 HEAD_DIMS = (256, 512)
 # Around multiples of 16 and 32, the query rows of a threadgroup.
@@ -44,8 +44,8 @@ BATCHES = [CASES[first : first + BATCH] for first in range(0, len(CASES), BATCH)
 
 
 @pytest.fixture(scope="module")
-def run(device):
-    return PrefillRunner(device)
+def runs(prefill_runners):
+    return prefill_runners[TENSOR]
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +61,9 @@ def test_grid_has_as_many_cases_as_promised():
 @pytest.mark.slow
 @pytest.mark.parametrize("batch", range(len(BATCHES)))
 @pytest.mark.parametrize("head_dim", HEAD_DIMS)
-def test_every_size_layout_and_mask(run, sources, head_dim, batch):
+def test_every_size_layout_and_mask(runs, sources, head_dim, batch):
     problems = [sources[head_dim].problem(*case[:-1]) for case in BATCHES[batch]]
-    check_batch(run, problems, [case[-1] for case in BATCHES[batch]])
+    check_batch(runs, problems, [case[-1] for case in BATCHES[batch]])
 
 
 HOSTILE = [kind for kind in KINDS if kind != "normal"]
@@ -71,27 +71,26 @@ HOSTILE = [kind for kind in KINDS if kind != "normal"]
 
 @pytest.mark.parametrize("kind", HOSTILE)
 @pytest.mark.parametrize("head_dim", HEAD_DIMS)
-def test_hostile_values_stay_within_the_bound(run, head_dim, kind):
+def test_hostile_values_stay_within_the_bound(runs, head_dim, kind):
     sizes = zip(itertools.product((1, 18, 35), (2, 65, 300)), MASKS, strict=True)
     problems = [
         make_prefill_problem(PrefillShape(rows, 2, 1, head_dim, kv_len), kind, mask)
         for (rows, kv_len), mask in sizes
     ]
-    outs = run.run([run.prepare(problem) for problem in problems])
-    for problem, out in zip(problems, outs, strict=True):
-        accuracy = compare(out, reference_of(problem))
-        assert accuracy.within_bound, (problem.shape, accuracy)
+    check_bound(runs, problems)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.0, -0.25, 0.03])
 @pytest.mark.parametrize("head_dim", HEAD_DIMS)
-def test_scale_other_than_the_default(run, head_dim, scale):
+def test_scale_other_than_the_default(runs, head_dim, scale):
     problem = make_prefill_problem(PrefillShape(20, 2, 1, head_dim, 100), mask="causal")
-    assert run.accuracy(problem, scale=scale).within_bound
+    check_bound(runs, [problem], scale)
 
 
 @pytest.mark.parametrize("head_dim", HEAD_DIMS)
-def test_least_f16_in_the_mask_stays_within_the_bound(run, head_dim):
-    for rows, kv_len in ((1, 64), (33, 100), (70, 300)):
-        problem = make_prefill_problem(PrefillShape(rows, 2, 1, head_dim, kv_len), mask="finite")
-        assert run.accuracy(problem).within_bound
+def test_least_f16_in_the_mask_stays_within_the_bound(runs, head_dim):
+    problems = [
+        make_prefill_problem(PrefillShape(rows, 2, 1, head_dim, kv_len), mask="finite")
+        for rows, kv_len in ((1, 64), (33, 100), (70, 300))
+    ]
+    check_bound(runs, problems)

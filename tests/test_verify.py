@@ -112,9 +112,8 @@ def test_shipped_kernels_pass_on_every_engine(engines):
     assert [(report.engine, report.operation) for report in reports] == [
         (engine, operation) for engine in engines for operation in verify_cases.OPERATIONS
     ]
-    ran = [report for report in reports if report.lacks is None]
-    assert {report.operation for report in ran} == set(verify_cases.OPERATIONS)
-    for report in ran:
+    for report in reports:
+        assert report.lacks is None
         assert report.failures == []
         assert report.cases == sum(case.operation == report.operation for case in CASES)
         assert 0 < report.nmse <= report.row_nmse
@@ -159,7 +158,9 @@ def test_what_a_device_lacks_is_told_and_no_failure():
         (None, 1),
     ]
     assert not any(report.failures for report in reports)
-    assert "simt: no flash_attn_prefill_tensor: lacks Metal's tensor API" in verify.as_text(reports)
+    text = verify.as_text(reports)
+    assert "simt: no flash_attn_prefill_tensor: lacks Metal's tensor API" in text
+    assert sum(line.startswith("simt ") for line in text.splitlines()) == 2
 
 
 def decode_report():

@@ -2,6 +2,7 @@
 // number of threads, and out of the way of launches that are not theirs.
 #include "levels.h"
 #include "native.h"
+#include "native_halves.h"
 #include "shader_digests.h"
 #include "simt_support.h"
 
@@ -22,22 +23,6 @@ const double UNIT_ROUNDOFF = std::ldexp(1.0, -24);
 struct Shape {
     uint32_t n_heads, n_kv_heads, head_dim, seq_len;
 };
-
-float half_to_float(uint16_t half) {
-    const int exponent = half >> 10 & 31, fraction = half & 1023;
-    const double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
-                             : exponent == 31 ? (fraction ? NAN : INFINITY)
-                                              : std::ldexp(1024 + fraction, exponent - 25);
-    return static_cast<float>(half & 0x8000 ? -magnitude : magnitude);
-}
-
-// Finite halves of all sizes up to 4, subnormal ones included.
-uint16_t some_half(uint32_t &state) {
-    state = state * 1664525 + 1013904223;
-    const uint32_t sign = state >> 31 << 15, fraction = state >> 8 & 1023;
-    const uint32_t exponent = (state >> 18 & 7) == 0 ? state >> 21 & 15 : 12 + (state >> 21 & 3);
-    return static_cast<uint16_t>(sign | exponent << 10 | fraction);
-}
 
 // A launch of a decode kernel and the memory it reads, which ends where the problem does.
 struct Problem {
@@ -77,7 +62,7 @@ struct Problem {
 };
 
 const native_kernel *find(const char *name) {
-    return native_find(name, DIGEST_flash_attention);
+    return native_find(name, DIGEST_flash_attention, "");
 }
 
 bool run(Problem &problem, uint32_t threads, const char *name = "flash_attention") {
@@ -354,7 +339,7 @@ void only_the_shipped_text_has_equivalents() {
     other.back() = other.back() == '0' ? '1' : '0';
     CHECK(find("flash_attention") != nullptr);
     CHECK(find("flash_attention_hd96") == nullptr);
-    CHECK(native_find("flash_attention", other.c_str()) == nullptr);
+    CHECK(native_find("flash_attention", other.c_str(), "") == nullptr);
 }
 
 }  // namespace

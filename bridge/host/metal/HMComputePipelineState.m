@@ -9,8 +9,9 @@ static NSErrorDomain const pipeline_error_domain = @"MTLPipelineErrorDomain";
 
 /* The native equivalent of a function that is as it was shipped, where the engine may take it. */
 static const native_kernel *find_equivalent(HMDevice *device, HMFunction *function) {
-    if (device->_options.engine == HMEngineSIMT || !function->_isUnmodified) return NULL;
-    return native_find(function->_kernel->name, msl_library_source_digest(function->_library));
+    if (device->_options.engine == HMEngineSIMT || function->_hasMacros) return NULL;
+    return native_find(function->_kernel->name, msl_library_source_digest(function->_library),
+                       msl_library_constants(function->_library));
 }
 
 static NSUInteger smaller_limit(NSUInteger limit, NSUInteger other) {

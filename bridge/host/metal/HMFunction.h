@@ -9,7 +9,7 @@
     HMDevice *_device;         /* owned */
     msl_library *_library;     /* owned */
     const msl_kernel *_kernel; /* of the library */
-    BOOL _isUnmodified;        /* compiled from its text alone: neither macros nor constants */
+    BOOL _hasMacros;           /* compiled with them: they make another text */
     NSString *_name;           /* owned */
     NSString *_label;          /* owned */
 }

@@ -97,8 +97,7 @@
         HMFunction *function = [[HMFunction alloc] initWithDevice:_device
                                                           library:library
                                                            kernel:kernel];
-        function->_isUnmodified =
-            _options.preprocessorMacros.count == 0 && !msl_library_constants(library)[0];
+        function->_hasMacros = _options.preprocessorMacros.count > 0;
         return function;
     }
     char text[256];

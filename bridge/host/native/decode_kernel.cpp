@@ -87,7 +87,7 @@ void merge_head(const DecodeMerge &merge, uint32_t head) {
     float sum = 0;
     for (uint32_t part = 0; part < merge.parts; part++) {
         const size_t at = size_t{part} * merge.heads + head;
-        const wide weight = exp2_negative(Wide::broadcast(merge.peaks[at] - shift));
+        const wide weight = exp2_bounded(Wide::broadcast(merge.peaks[at] - shift));
         sum += weight[0] * merge.sums[at];
         for (uint32_t n = 0; n < vectors; n++) {
             const wide value = Wide::load(merge.outputs + at * stride + n * LANES);

@@ -22,7 +22,7 @@ class Weighing {
     INLINE void step() {
         if (head_ == heads_) return;
         const wide score = Wide::load(at_), shift = Wide::broadcast(shifts_[head_]);
-        const wide weight = exp2_negative(score - shift);
+        const wide weight = exp2_bounded(score - shift);
         Wide::store(at_, weight);
         sum_ += weight;
         at_ += LANES;
@@ -54,7 +54,7 @@ class Weighing {
             falls[head] = old - shifts_[head];
             tile_->peaks[head] = peak;
         }
-        Wide::store(falls, exp2_negative(Wide::load(falls)));
+        Wide::store(falls, exp2_bounded(Wide::load(falls)));
         for (int head = 0; head < heads_; head++)
             tile_->corrections[head] = falls[head];
     }

@@ -6,6 +6,8 @@ namespace native::NATIVE_LEVEL {
 
 void attend(const DecodePart &part);
 void merge(const DecodeMerge &merge);
+void classify_tiles(const MaskTilesPart &part);
+void prefill(const PrefillPart &part);
 double multiply_add(uint64_t rounds);
 void read(const void *memory, size_t bytes);
 

@@ -11,8 +11,10 @@ extern "C" {
 
 typedef struct native_kernel native_kernel;
 
-/* The equivalent of the function `name` of the MSL text with this SHA-256 (in hex); NULL: none. */
-const native_kernel *native_find(const char *name, const char *source_digest);
+/* The equivalent of the function `name` of the MSL text with this SHA-256 (in hex), compiled with
+ * these function constants (as msl_library_constants has them); NULL: none. */
+const native_kernel *native_find(const char *name, const char *source_digest,
+                                 const char *constants);
 
 /* Runs a launch whose kernel `kernel` is the equivalent of. False when it does not serve it:
  * another grid than the kernel's contract names, buffers shorter than the parameters say, no

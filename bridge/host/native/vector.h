@@ -52,8 +52,8 @@ inline float sum(wide x) {
     return lanes[0];
 }
 
-// 2^x for x <= 0, with a relative error below 2^-22; 1 for 0, 0 for -inf, NaN for NaN.
-inline wide exp2_negative(wide x) {
+// 2^x for x up to 100, with a relative error below 2^-22; 1 for 0, 0 for -inf, NaN for NaN.
+inline wide exp2_bounded(wide x) {
     const wide least = Wide::broadcast(-160);  // 2^-160 rounds to 0
     const wide clamped = Wide::larger(least, x);
     const wide whole = Wide::nearest(clamped), rest = clamped - whole;

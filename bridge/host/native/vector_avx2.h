@@ -20,6 +20,17 @@ struct Vector8 {
         return _mm256_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from)));
     }
 
+    static type rounded_to_half(type x) {
+        return _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+    }
+    // The lanes of a and b in turns: of their first halves, and of their second.
+    static type interleave_first(type a, type b) {
+        return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    }
+    static type interleave_second(type a, type b) {
+        return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+
     static type multiply_add(type a, type b, type c) { return _mm256_fmadd_ps(a, b, c); }
     static type larger(type a, type b) { return _mm256_max_ps(a, b); }
     static type nearest(type x) {

@@ -18,6 +18,11 @@ struct Vector4 {
     // Never needed: a head is a multiple of four wide.
     static type load_half(const uint16_t *from, int) { return load_half(from); }
 
+    static type rounded_to_half(type x) { return vcvt_f32_f16(vcvt_f16_f32(x)); }
+    // The lanes of a and b in turns: of their first halves, and of their second.
+    static type interleave_first(type a, type b) { return vzip1q_f32(a, b); }
+    static type interleave_second(type a, type b) { return vzip2q_f32(a, b); }
+
     static type multiply_add(type a, type b, type c) { return vfmaq_f32(c, a, b); }
     static type larger(type a, type b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
     static type nearest(type x) { return vrndnq_f32(x); }

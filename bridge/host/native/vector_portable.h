@@ -28,6 +28,25 @@ struct Vector4 {
     // Never needed: a head is a multiple of four wide.
     static type load_half(const uint16_t *from, int) { return load_half(from); }
 
+    // A half has 10 bits behind the first, and none below 2^-24: adding and taking away a power of
+    // two that has the last of them for its own last bit rounds to it. From 2^16 on it is infinite.
+    static type rounded_to_half(type x) {
+        const words bits = (words)x, magnitude = bits & 0x7fffffff;
+        const words exponent = magnitude & 0x7f800000, least_normal = words{} + 0x38800000;
+        const words shift = (exponent < least_normal ? least_normal : exponent) + (13 << 23);
+        const words rounded = (words)(((type)magnitude + (type)shift) - (type)shift);
+        const words limit = words{} + 0x47800000, infinite = words{} + 0x7f800000;
+        const words half = magnitude < limit ? rounded : magnitude;
+        return (type)((half < limit || half > infinite ? half : infinite) | (bits & 0x80000000));
+    }
+    // The lanes of a and b in turns: of their first halves, and of their second.
+    static type interleave_first(type a, type b) {
+        return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    }
+    static type interleave_second(type a, type b) {
+        return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    }
+
     static type multiply_add(type a, type b, type c) { return a * b + c; }
     static type larger(type a, type b) { return a > b ? a : b; }
     // Up to 2^22 in magnitude.
