@@ -10,7 +10,8 @@ import pytest
 from flashmetal import _host, cli
 from flashmetal.bench import decode, machine, peers
 from flashmetal.bench.decode import comparison
-from flashmetal.bench.decode.figures import Figures, Row, SizeFigures
+from flashmetal.bench.decode.figures import Figures, SizeFigures
+from flashmetal.bench.rows import Row
 from flashmetal.bench.timing import Timing
 from flashmetal.problems import DecodeShape
 

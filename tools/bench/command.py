@@ -8,12 +8,12 @@ import pathlib
 import sys
 from typing import Any
 
-from flashmetal.bench import decode, dispatch, machine, plot
+from flashmetal.bench import decode, dispatch, machine, plot, prefill
 
 __all__ = ["add_parser"]
 
 # Modules with NAME, HELP, add_arguments(parser) and run(options, progress) -> Result.
-BENCHMARKS = (decode, dispatch)
+BENCHMARKS = (decode, prefill, dispatch)
 
 
 def add_parser(commands: Any) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from flashmetal import _host
-from flashmetal._progress import ProgressBar
 from flashmetal.bench import limits
 from flashmetal.bench.decode.engine import Engine
 from flashmetal.bench.decode.figures import (
@@ -16,13 +15,13 @@ from flashmetal.bench.decode.figures import (
     OURS,
     READS,
     Figures,
-    Row,
     SizeFigures,
     cache_bytes,
     operations,
 )
 from flashmetal.bench.peers import Call, gather
-from flashmetal.bench.timing import Case, each_call, measure
+from flashmetal.bench.rows import Row, time_calls
+from flashmetal.bench.timing import Case
 from flashmetal.problems import DecodeProblem, DecodeShape, make_problem
 from flashmetal.reference import compare, decode_reference, default_scale
 
@@ -56,7 +55,7 @@ def _calls(
     if threads > 1:
         ours.append(Engine(problem, 1).call(ALONE))
     scale = default_scale(problem.shape.head_dim)
-    calls, left_out = gather(peers, "decode_calls", problem, scale, threads)
+    calls, left_out = gather(peers, "attention_calls", problem, scale, threads)
     return ours + calls, left_out
 
 
@@ -68,22 +67,16 @@ def _measure(
     progress: TextIO | None,
 ) -> SizeFigures:
     shape = problem.shape
-    cases = {
-        **{str(index): Case(each_call(call.run, TURN_SECONDS)) for index, call in enumerate(calls)},
-        **_limits(shape, threads),
-    }
-    bar = ProgressBar(progress, rounds * len(cases))
     label = f"head_dim {shape.head_dim}, {shape.seq_len} keys"
-    try:
-        timings = measure(cases, rounds, lambda _: bar.step(label))
-    finally:
-        bar.clear()
+    timings, limit_timings = time_calls(
+        calls, _limits(shape, threads), rounds, TURN_SECONDS, progress, label
+    )
     reference = decode_reference(problem.q, problem.k, problem.v)
     rows = [
-        Row(call.name, call.dtype, timings.pop(str(index)), compare(call.result(), reference).nmse)
-        for index, call in enumerate(calls)
+        Row(call.name, call.dtype, timing, compare(call.result(), reference).nmse)
+        for call, timing in zip(calls, timings, strict=True)
     ]
-    return SizeFigures(shape, rows, timings)
+    return SizeFigures(shape, rows, limit_timings)
 
 
 def _limits(shape: DecodeShape, threads: int) -> dict[str, Case]:

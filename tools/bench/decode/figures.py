@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from flashmetal.bench import table
 from flashmetal.bench.plot import Chart, Lines
+from flashmetal.bench.rows import Ratio, Row, ratios_text
 from flashmetal.bench.timing import Timing
 from flashmetal.problems import DecodeShape
 
@@ -18,7 +19,6 @@ __all__ = [
     "OURS",
     "READS",
     "Figures",
-    "Row",
     "SizeFigures",
     "cache_bytes",
     "operations",
@@ -51,33 +51,6 @@ def cache_bytes(shape: DecodeShape, dtype: str = "f16") -> int:
 def operations(shape: DecodeShape) -> int:
     """Return the floating-point operations of q·k and of the weighted sum of v."""
     return 2 * 2 * shape.seq_len * shape.n_heads * shape.head_dim
-
-
-class Ratio(NamedTuple):
-    """Something measured, and what it should be at least; None: there is no goal."""
-
-    name: str
-    value: float
-    least: float | None
-
-
-class Row(NamedTuple):
-    """One way to compute a problem.
-
-    Parameters
-    ----------
-    name, dtype
-        Of the library, and of K and V.
-    timing
-        Of a call.
-    nmse
-        Error against float64.
-    """
-
-    name: str
-    dtype: str
-    timing: Timing
-    nmse: float
 
 
 @dataclass(frozen=True)
@@ -196,15 +169,11 @@ class SizeFigures:
             )
             for name, timing in self.limits.items()
         ]
-        ratios = [
-            (name, f"{value:.2f}", "" if least is None else f"{least:.2f}")
-            for name, value, least in self.ratios()
-        ]
         return "\n\n".join(
             (
                 self.title,
                 table.as_text(("", "min", "median", "÷ ours", "GB/s", "NMSE"), rows + limits),
-                table.as_text(("ratio of minima", "measured", "at least"), ratios),
+                ratios_text(self.ratios()),
             )
         )
 

@@ -1,4 +1,6 @@
-"""Other libraries' attention, a file each: `decode_calls(problem, scale, threads)`.
+"""Other libraries' attention, a file each: `attention_calls(problem, scale, threads)`.
+
+The problem is one of decode or of prefill.
 
 A file is imported when it is wanted, and fails to be where its library is not installed.
 """
@@ -11,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["PEERS", "Call", "gather"]
+__all__ = ["PEERS", "PRODUCTS", "Call", "gather"]
 
 PEERS = (
     "numpy_matmul",
@@ -22,6 +24,9 @@ PEERS = (
     "jax_sdpa",
     "onnxruntime_attention",
 )
+
+# Those that give matrix products alone, too: `product_calls(operands, threads)`.
+PRODUCTS = ("numpy_matmul", "torch_matmul")
 
 
 class Call(NamedTuple):
@@ -36,7 +41,7 @@ class Call(NamedTuple):
     run
         Computes it once, to the end.
     result
-        Gives the last run's output, ``[n_heads, head_dim]``.
+        Gives the last run's output, shaped as the problem's q.
     """
 
     name: str

@@ -9,20 +9,27 @@ import onnxruntime
 from onnx import TensorProto, helper
 
 from flashmetal.bench.peers import Call
-from flashmetal.bench.peers.layout import grouped_queries, head_major
-from flashmetal.problems import DecodeProblem
+from flashmetal.bench.peers.layout import (
+    Problem,
+    group_queries,
+    head_major,
+    stack_mask,
+    ungroup_queries,
+)
 
-__all__ = ["decode_calls"]
+__all__ = ["attention_calls"]
 
 _OPSET = 17
 _IR_VERSION = 8
 
 
-def _model() -> bytes:
-    """Build softmax(q·kᵀ)·v, with kᵀ as it is stored."""
+def _model(has_mask: bool) -> bytes:
+    """Build softmax(q·kᵀ + mask)·v, with kᵀ as it is stored."""
+    masked = [helper.make_node("Add", ["products", "mask"], ["scores"])] if has_mask else []
     nodes = [
-        helper.make_node("MatMul", ["q", "k"], ["scores"]),
-        helper.make_node("Softmax", ["scores"], ["weights"], axis=-1),
+        helper.make_node("MatMul", ["q", "k"], ["products"]),
+        *masked,
+        helper.make_node("Softmax", ["scores" if has_mask else "products"], ["weights"], axis=-1),
         helper.make_node("MatMul", ["weights", "v"], ["out"]),
     ]
     inputs = [
@@ -31,7 +38,8 @@ def _model() -> bytes:
             ("q", ["kv_heads", "group", "dim"]),
             ("k", ["kv_heads", "dim", "rows"]),
             ("v", ["kv_heads", "rows", "dim"]),
-        )
+            ("mask", ["group", "rows"]),
+        )[: 4 if has_mask else 3]
     ]
     output = helper.make_tensor_value_info("out", TensorProto.FLOAT, ["kv_heads", "group", "dim"])
     graph = helper.make_graph(nodes, "attention", inputs, [output])
@@ -41,21 +49,24 @@ def _model() -> bytes:
 
 
 class _Attention:
-    def __init__(self, problem: DecodeProblem, scale: float, threads: int) -> None:
-        self.shape = problem.q.shape
+    def __init__(self, problem: Problem, scale: float, threads: int) -> None:
+        self.problem = problem
+        mask = stack_mask(problem)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         self.session = onnxruntime.InferenceSession(
-            _model(), options, providers=["CPUExecutionProvider"]
+            _model(mask is not None), options, providers=["CPUExecutionProvider"]
         )
         k = head_major(problem.k, np.float32).transpose(0, 2, 1)
         self.binding = self.session.io_binding()
         self.arrays = {
-            "q": grouped_queries(problem) * np.float32(scale),
+            "q": group_queries(problem) * np.float32(scale),
             "k": np.ascontiguousarray(k),
             "v": head_major(problem.v, np.float32),
         }
+        if mask is not None:
+            self.arrays["mask"] = mask
         for name, array in self.arrays.items():
             self.binding.bind_cpu_input(name, array)
         self.binding.bind_output("out")
@@ -64,10 +75,10 @@ class _Attention:
         self.session.run_with_iobinding(self.binding)
 
     def result(self) -> np.ndarray:
-        return self.binding.copy_outputs_to_cpu()[0].reshape(self.shape)
+        return ungroup_queries(self.binding.copy_outputs_to_cpu()[0], self.problem)
 
 
-def decode_calls(problem: DecodeProblem, scale: float, threads: int) -> Iterator[Call]:
+def attention_calls(problem: Problem, scale: float, threads: int) -> Iterator[Call]:
     """Give it in f32."""
     attention = _Attention(problem, scale, threads)
     yield Call("onnxruntime", "f32", attention.run, attention.result)

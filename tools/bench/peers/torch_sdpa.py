@@ -9,33 +9,35 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from flashmetal.bench.peers import Call
-from flashmetal.bench.peers.layout import head_major
+from flashmetal.bench.peers.layout import Problem, head_major, mask_of, queries_of
 from flashmetal.bench.peers.torch_tensors import DTYPES, as_tensor, hold_threads
-from flashmetal.problems import DecodeProblem
 
-__all__ = ["decode_calls"]
+__all__ = ["attention_calls"]
 
 
 class _Attention:
-    def __init__(self, problem: DecodeProblem, scale: float, dtype: str) -> None:
+    def __init__(self, problem: Problem, scale: float, dtype: str) -> None:
         self.scale = scale
-        # A batch of one; one query row of each head.
-        self.q = as_tensor(problem.q[None, :, None], dtype)
-        self.k, self.v = (
-            as_tensor(head_major(rows, np.float32)[None], dtype) for rows in (problem.k, problem.v)
+        self.shape = problem.q.shape
+        # A batch of one.
+        self.q, self.k, self.v = (
+            as_tensor(head_major(rows, np.float32)[None], dtype)
+            for rows in (queries_of(problem), problem.k, problem.v)
         )
+        mask = mask_of(problem)
+        self.mask = None if mask is None else as_tensor(mask, dtype)
 
     @torch.inference_mode()
     def run(self) -> None:
         self.out = scaled_dot_product_attention(
-            self.q, self.k, self.v, scale=self.scale, enable_gqa=True
+            self.q, self.k, self.v, attn_mask=self.mask, scale=self.scale, enable_gqa=True
         )
 
     def result(self) -> np.ndarray:
-        return self.out[0, :, 0].float().numpy()
+        return self.out[0].transpose(0, 1).float().numpy().reshape(self.shape)
 
 
-def decode_calls(problem: DecodeProblem, scale: float, threads: int) -> Iterator[Call]:
+def attention_calls(problem: Problem, scale: float, threads: int) -> Iterator[Call]:
     """Give it in each dtype, which q has, too."""
     hold_threads(threads)
     for dtype in DTYPES:
