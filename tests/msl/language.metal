@@ -8,7 +8,7 @@ constant bool given = is_function_constant_defined(number);
 constant int fallback = is_function_constant_defined(factor) ? 1 : 2;
 
 kernel void function_constants(CHECKED) {
-    CHECK(chosen && number == -3 && given && fallback == 2 && factor == 0 && shifted == 7);
+    CHECK(chosen && number == -3 && given && fallback == 2 && shifted == 7);
     int sized[number + 5] = {1, 2};
     CHECK(sizeof(sized) == 8);
 }

@@ -178,10 +178,11 @@ kernel void references_to_threadgroup_arrays(CHECKED) {
 kernel void initialised_threadgroup_arrays(CHECKED, uint i [[thread_index_in_threadgroup]],
                                            uint n [[threads_per_threadgroup]]) {
     threadgroup uint counts[4] = {0};
+    threadgroup half small[2] = {0.5h, 1.5};
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (i == 0) counts[1]++;
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    CHECK(counts[0] == 0 && counts[1] == 1 && counts[3] == 0);
+    CHECK(counts[0] == 0 && counts[1] == 1 && counts[3] == 0 && small[0] + small[1] == 2);
 }
 
 kernel void initialised_threadgroup_values(CHECKED) {

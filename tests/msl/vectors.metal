@@ -100,6 +100,32 @@ kernel void constants(CHECKED) {
     CHECK(fixed.y == 2 && fixed[3] == 4 && all(fixed.zw == float2(3, 4)));
 }
 
+// Of a vector whose type depends on the template's parameters.
+template <typename T, int N> static vec<T, N> changed(vec<T, N> v, T by) {
+    v.x += by;
+    v.y *= 2;
+    v.x++;
+    v.yx -= 1;
+    v.yx *= v.xy + vec<T, 2>(0, 1);
+    return v;
+}
+
+kernel void changed_in_templates(CHECKED) {
+    // x, y: 1, 2; then 5, 4; then 4, 3; then y = 3 * 4, x = 4 * 4.
+    CHECK(all(changed(int2(1, 2), 3) == int2(16, 12)));
+    CHECK(all(changed(float3(1, 2, 9), 3.0f) == float3(16, 12, 9)));
+    CHECK(all(changed(half4(1, 2, 9, 8), 3.0h) == half4(16, 12, 9, 8)));
+    CHECK(all(changed(long2(1, 2), 3l) == long2(16, 12)));
+    uint4 bits = 3;
+    bits.wy <<= 4;
+    bits.zx |= uint2(8, 16);
+    CHECK(all(bits == uint4(19, 48, 11, 48)));
+    packed_float3 p(1, 2, 3);
+    p.zx += 3;
+    p.y++;
+    CHECK(all(float3(p) == float3(4, 3, 6)));
+}
+
 // Rows of odd length put vectors at odd addresses, which GPUs read and write all the same.
 kernel void misaligned(CHECKED, device float *data [[buffer(1)]]) {
     for (uint start = 0; start < 4; start++) {

@@ -42,17 +42,32 @@ static const msl_binding BINDINGS[] = {
      .size = 8},
 };
 
+/* Says that a kernel is compiled; nothing calls it. */
+static void entry(const msl_thread *self) {
+    (void)self;
+}
+
 static const msl_kernel KERNELS[] = {
-    {.name = "add_one", .function = (void *)add_one, .binding_count = 2, .bindings = BINDINGS},
-    {.name = "page_fault", .function = (void *)page_fault, .bindings = BINDINGS},
-    {.name = "divergent", .function = (void *)divergent, .bindings = BINDINGS},
+    {.name = "add_one",
+     .entry = entry,
+     .function = (void *)add_one,
+     .binding_count = 2,
+     .bindings = BINDINGS},
+    {.name = "page_fault", .entry = entry, .function = (void *)page_fault, .bindings = BINDINGS},
+    {.name = "divergent", .entry = entry, .function = (void *)divergent, .bindings = BINDINGS},
     {.name = "narrow",
+     .entry = entry,
      .function = (void *)add_one,
      .max_threads = 64,
      .binding_count = 2,
      .bindings = BINDINGS},
+    /* Compiled by function only. */
     {.name = "twin", .function = (void *)add_one, .binding_count = 2, .bindings = BINDINGS},
-    {.name = "shared", .function = (void *)add_one, .binding_count = 3, .bindings = BINDINGS},
+    {.name = "shared",
+     .entry = entry,
+     .function = (void *)add_one,
+     .binding_count = 3,
+     .bindings = BINDINGS},
 };
 enum { KERNEL_COUNT = sizeof KERNELS / sizeof KERNELS[0] };
 
@@ -61,7 +76,7 @@ enum { KERNEL_COUNT = sizeof KERNELS / sizeof KERNELS[0] };
 struct msl_library {
     atomic_int references;
     size_t count;
-    const msl_kernel *kernels[KERNEL_COUNT];
+    msl_kernel kernels[KERNEL_COUNT];
     const char *constants;
 };
 
@@ -75,7 +90,7 @@ static msl_library *make_library(const char *source) {
     library->constants = "";
     live_libraries++;
     for (int i = 0; i < KERNEL_COUNT; i++)
-        if (strstr(source, KERNELS[i].name)) library->kernels[library->count++] = &KERNELS[i];
+        if (strstr(source, KERNELS[i].name)) library->kernels[library->count++] = KERNELS[i];
     return library;
 }
 
@@ -118,6 +133,14 @@ msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
     return library;
 }
 
+msl_library *msl_check(const msl_request *request, msl_failure *failure) {
+    msl_library *library = msl_compile(request, failure);
+    bool by_function = library && strstr(request->source, "function_constant");
+    for (size_t i = 0; by_function && i < library->count; i++)
+        library->kernels[i].entry = NULL;
+    return library;
+}
+
 msl_library *msl_open(const char *path, msl_failure *failure) {
     if (strstr(path, "missing")) return refuse(failure, MSL_FAILURE_IO, "no such library");
     msl_library *library = make_library(FAKE_SOURCE);
@@ -150,12 +173,12 @@ size_t msl_library_kernel_count(const msl_library *library) {
 }
 
 const msl_kernel *msl_library_kernel(const msl_library *library, size_t i) {
-    return library->kernels[i];
+    return &library->kernels[i];
 }
 
 const msl_kernel *msl_library_find(const msl_library *library, const char *name) {
     for (size_t i = 0; i < library->count; i++)
-        if (strcmp(library->kernels[i]->name, name) == 0) return library->kernels[i];
+        if (strcmp(library->kernels[i].name, name) == 0) return &library->kernels[i];
     return NULL;
 }
 

@@ -40,7 +40,7 @@ static void fast_math_is_the_older_name_of_the_math_mode(void) {
 static void changing_options_later_changes_no_library(void) {
     MTLCompileOptions *options = [[MTLCompileOptions new] autorelease];
     options.mathMode = MTLMathModeSafe;
-    id<MTLLibrary> library = compile(@"add_one", options);
+    id<MTLLibrary> library = compile(@"add_one function_constant", options);
     options.mathMode = MTLMathModeFast;
     MTLFunctionConstantValues *constants = [[MTLFunctionConstantValues new] autorelease];
     int32_t rows = 4;
@@ -78,7 +78,7 @@ static void a_function_that_is_not_there_is_an_error(void) {
 }
 
 static void constants_are_compiled_in_whatever_their_order(void) {
-    id<MTLLibrary> library = compile(@"add_one", nil);
+    id<MTLLibrary> library = compile(@"add_one function_constant", nil);
     MTLFunctionConstantValues *constants = [[MTLFunctionConstantValues new] autorelease];
     const bool masked = true;
     const int32_t before = 1, rows = -3;
@@ -102,7 +102,19 @@ static void constants_are_compiled_in_whatever_their_order(void) {
     CHECK(strcmp(request->constants, "0=true 2=-3 5=4294967295u 9=0x1.99999ap-4f ") == 0);
     CHECK(request->compilations == compilations + 1);
     [[library newFunctionWithName:@"add_one" constantValues:constants error:&error] release];
-    CHECK(fake_last_request()->compilations == compilations + 1);
+    CHECK(fake_last_request()->compilations == compilations + 2);
+    CHECK(strcmp(fake_last_request()->constants, "") == 0);
+}
+
+static void functions_that_the_library_has_compiled_are_not_compiled_again(void) {
+    id<MTLLibrary> library = compile(@"add_one", nil);
+    MTLFunctionConstantValues *constants = [[MTLFunctionConstantValues new] autorelease];
+    const bool masked = true;
+    [constants setConstantValue:&masked type:MTLDataTypeBool atIndex:0];
+    uint64_t compilations = fake_last_request()->compilations;
+    [[library newFunctionWithName:@"add_one" constantValues:constants error:NULL] release];
+    [[library newFunctionWithName:@"add_one"] release];
+    CHECK(fake_last_request()->compilations == compilations);
 }
 
 static void constants_of_other_types_are_misuse(void) {
@@ -192,6 +204,8 @@ int main(void) {
         {"a function that is not there is an error", a_function_that_is_not_there_is_an_error},
         {"constants are compiled in, whatever their order",
          constants_are_compiled_in_whatever_their_order},
+        {"functions that the library has compiled are not compiled again",
+         functions_that_the_library_has_compiled_are_not_compiled_again},
         {"constants of other types are misuse", constants_of_other_types_are_misuse},
         {"libraries are opened from files", libraries_are_opened_from_files},
         {"opened libraries have the constants that they were compiled with",

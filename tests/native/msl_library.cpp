@@ -32,11 +32,14 @@ kernel void scale(device const half4 *in [[buffer(1)]], device float4 *out [[buf
 )";
 
 static const msl_macro MACROS[] = {{"FACTOR", "2"}};
+static const msl_constant CONSTANTS[] = {{1, "false"}};
 
 struct ScaleRequest : Request {
     ScaleRequest() : Request(SOURCE) {
         macros = MACROS;
         macro_count = 1;
+        constants = CONSTANTS;
+        constant_count = 1;
     }
 };
 
@@ -111,6 +114,8 @@ static void caches_by_everything_that_matters() {
     msl_request changed = other_source;
     changed.macros = MACROS;
     changed.macro_count = 1;
+    changed.constants = CONSTANTS;
+    changed.constant_count = 1;
     CHECK(runs_compiler(changed) && !runs_compiler(changed));
     changed = base;
     const msl_macro macros[] = {{"FACTOR", "3"}, {"MORE", "1"}};
@@ -119,12 +124,16 @@ static void caches_by_everything_that_matters() {
     changed.macro_count = 2;
     CHECK(runs_compiler(changed) && !runs_compiler(changed));
     changed = base;
-    const msl_constant constants[] = {{1, "true"}}, others[] = {{1, "false"}};
+    const msl_constant constants[] = {{1, "true"}, {2, "false"}};
     changed.constants = constants;
-    changed.constant_count = 1;
     CHECK(runs_compiler(changed) && !runs_compiler(changed));
-    changed.constants = others;
+    changed.constant_count = 2;
     CHECK(runs_compiler(changed) && !runs_compiler(changed));
+    changed = base;
+    for (const char *function : {"scale", "nothing", ""}) {
+        changed.function = function;
+        CHECK(runs_compiler(changed) && !runs_compiler(changed));
+    }
     changed = base;
     changed.math_mode = MSL_MATH_SAFE;
     CHECK(runs_compiler(changed) && !runs_compiler(changed));

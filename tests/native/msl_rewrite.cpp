@@ -150,9 +150,13 @@ static void rewrites_literals() {
 }
 
 static void rewrites_function_constants() {
-    CHECK_TEXT(rewritten("constant bool on [[function_constant(2)]];"),
-               "constexpr bool on  = __msl::function_constant<(2)>(); constexpr bool "
-               "__msl_defined_on = __msl::function_constant<(2)>::defined;");
+    const msl::Rewritten result = msl::rewrite("constant bool on [[function_constant(BASE + 2)]];");
+    const std::string value =
+        "__msl::function_constant<__msl::remove_cv_t<__msl::remove_reference_t<decltype(on)>>, "
+        "(BASE + 2), struct __msl_named_on>::";
+    CHECK_TEXT(result.text, "static constant bool &on    = " + value +
+                                "value; constexpr bool __msl_defined_on = " + value + "defined;");
+    CHECK(result.constants.size() == 1 && result.constants[0].index == "BASE + 2");
     CHECK_TEXT(rewritten("constant int x = 3;"), "constant int x = 3;");
     const msl_constant constants[] = {{3, "true"}};
     msl_request request = {};
@@ -174,6 +178,28 @@ static void strips_unroll_pragmas() {
     CHECK_TEXT(rewritten("#pragma unroll(N)\nint x;\n#pragma clang loop unroll(full)\n"
                          "#pragma once\n"),
                "                 \nint x;\n                               \n#pragma once\n");
+}
+
+// In templates, clang sees such assignments only as calls. A name that the text declares may be a
+// member of the text's own.
+static void replaces_swizzles_that_change_in_place() {
+    CHECK_TEXT(rewritten("v.zx += w.xy; u->xyz <<= 1; v.x += 1; v.zx = v.xx;"),
+               "v.__at_zx() += w.xy; u->__at_xyz() <<= 1; v.x += 1; v.zx = v.xx;");
+    CHECK_TEXT(rewritten("struct P { float2 xy; }; p.xy += 1;"),
+               "struct P { float2 xy; }; p.xy += 1;");
+}
+
+static void keeps_one_kernel_and_what_it_may_call() {
+    const std::string text = "kernel void f() {} kernel void g() {}\nkernel void h() { g(); }";
+    CHECK_TEXT(msl::rewrite(text, "h").text, "    kernel void g() {}\nkernel void h() { g(); }");
+}
+
+static void what_is_removed_stays_removed() {
+    const std::string text =
+        rewritten("template <typename T> kernel void f(threadgroup T *x [[threadgroup(0)]]) {}\n"
+                  "template [[host_name(\"a\")]] kernel void f<half>(threadgroup half *x "
+                  "[[threadgroup(0)]], int y = 1.0h);");
+    CHECK(text.find_first_not_of(' ', text.find('\n') + 1) == std::string::npos);
 }
 
 // Whatever is left out or doubled, the rewriter ends, and keeps the number of lines.
@@ -211,6 +237,9 @@ int main() {
     rewrites_literals();
     rewrites_function_constants();
     declares_the_swizzles_in_use();
+    replaces_swizzles_that_change_in_place();
+    keeps_one_kernel_and_what_it_may_call();
+    what_is_removed_stays_removed();
     strips_unroll_pragmas();
     survives_broken_text();
 }

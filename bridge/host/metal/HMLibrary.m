@@ -22,7 +22,7 @@
         HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure,
                      "program_source: error: a fault that a test has armed");
     else
-        _library = HMCompile(device, source, _options, nil, error);
+        _library = HMCheck(device, source, _options, error);
     return [self completed];
 }
 
@@ -67,27 +67,34 @@
 }
 
 - (id<MTLFunction>)newFunctionWithName:(NSString *)functionName {
-    return [self functionIn:_library named:functionName error:NULL];
+    MTLFunctionConstantValues *none = [[[MTLFunctionConstantValues alloc] init] autorelease];
+    return [self newFunctionWithName:functionName constantValues:none error:NULL];
 }
 
 - (id<MTLFunction>)newFunctionWithName:(NSString *)name
                         constantValues:(MTLFunctionConstantValues *)constantValues
                                  error:(NSError **)error {
+    const msl_kernel *kernel = msl_library_find(_library, name.UTF8String);
+    if (kernel && !kernel->entry)
+        return [self compileFunction:name constantValues:constantValues error:error];
     NSUInteger count;
     HMConstantsOf(constantValues, &count);
-    if (count == 0) return [self functionIn:_library named:name error:error];
-    if (HMConstantsAre(constantValues, msl_library_constants(_library)))
-        return [self functionIn:_library named:name error:error];
-    if (!_source) {
+    if (!_source && count > 0 && !HMConstantsAre(constantValues, msl_library_constants(_library))) {
         HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
                      "a host library that was opened from a file has the function constants that "
                      "it was compiled with: for others, compile it from its source");
         return nil;
     }
-    msl_library *specialised = HMCompile(_device, _source, _options, constantValues, error);
-    if (!specialised) return nil;
-    id<MTLFunction> function = [self functionIn:specialised named:name error:error];
-    msl_library_release(specialised);
+    return [self functionIn:_library named:name error:error];
+}
+
+- (id<MTLFunction>)compileFunction:(NSString *)name
+                    constantValues:(MTLFunctionConstantValues *)constantValues
+                             error:(NSError **)error {
+    msl_library *compiled = HMCompile(_device, _source, _options, name, constantValues, error);
+    if (!compiled) return nil;
+    id<MTLFunction> function = [self functionIn:compiled named:name error:error];
+    msl_library_release(compiled);
     return function;
 }
 

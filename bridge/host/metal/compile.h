@@ -5,9 +5,12 @@
 #include "HMDevice.h"
 #include "msl.h"
 
-/* NULL with `error` filled. `constants` may be nil. */
+/* NULL with `error` filled. HMCheck may give no more than the names of the kernels; HMCompile one
+ * kernel, where `constants` may be nil. */
+msl_library *HMCheck(HMDevice *device, NSString *source, MTLCompileOptions *options,
+                     NSError **error);
 msl_library *HMCompile(HMDevice *device, NSString *source, MTLCompileOptions *options,
-                       MTLFunctionConstantValues *constants, NSError **error);
+                       NSString *function, MTLFunctionConstantValues *constants, NSError **error);
 msl_library *HMOpen(NSString *path, NSError **error);
 
 #endif

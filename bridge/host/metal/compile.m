@@ -6,6 +6,7 @@
 static MTLLibraryError error_code(msl_failure_kind kind) {
     switch (kind) {
     case MSL_FAILURE_SOURCE:
+    case MSL_FAILURE_CONSTANT:
         return MTLLibraryErrorCompileFailure;
     case MSL_FAILURE_COMPILER:
         return MTLLibraryErrorInternal;
@@ -50,8 +51,11 @@ static msl_constant *constants_of(MTLFunctionConstantValues *values, size_t *cou
     return constants;
 }
 
-msl_library *HMCompile(HMDevice *device, NSString *source, MTLCompileOptions *options,
-                       MTLFunctionConstantValues *values, NSError **error) {
+typedef msl_library *(*translate)(const msl_request *request, msl_failure *failure);
+
+static msl_library *translate_with(translate work, HMDevice *device, NSString *source,
+                                   MTLCompileOptions *options, NSString *function,
+                                   MTLFunctionConstantValues *values, NSError **error) {
     MTLLanguageVersion newest = [device newestLanguageVersion];
     MTLLanguageVersion version =
         options.languageVersion < newest ? options.languageVersion : newest;
@@ -71,12 +75,23 @@ msl_library *HMCompile(HMDevice *device, NSString *source, MTLCompileOptions *op
             .constants = constants,
             .constant_count = constant_count,
             .tensor_api = version >= MTLLanguageVersion4_0,
+            .function = function.UTF8String,
         };
-        library = msl_compile(&request, &failure);
+        library = work(&request, &failure);
     }
     free(macros);
     free(constants);
     return report(library, &failure, error);
+}
+
+msl_library *HMCheck(HMDevice *device, NSString *source, MTLCompileOptions *options,
+                     NSError **error) {
+    return translate_with(msl_check, device, source, options, nil, nil, error);
+}
+
+msl_library *HMCompile(HMDevice *device, NSString *source, MTLCompileOptions *options,
+                       NSString *function, MTLFunctionConstantValues *values, NSError **error) {
+    return translate_with(msl_compile, device, source, options, function, values, error);
 }
 
 msl_library *HMOpen(NSString *path, NSError **error) {

@@ -16,12 +16,12 @@ namespace {
 std::atomic<uint64_t> count{0};
 
 // Everything that the bytes of the library depend on.
-Sha256::Digest key_of(const Compilation &compilation) {
+Sha256::Digest key_of(const Compilation &compilation, const std::string &kind) {
     const msl_request &request = compilation.request;
     const Toolchain &toolchain = compilation.toolchain;
     Sha256 hash;
     const auto number = [&](uint64_t value) { hash.add_field(std::to_string(value)); };
-    hash.add_field("kernels").add_field(MSL_HEADER_DIGEST);
+    hash.add_field(kind).add_field(MSL_HEADER_DIGEST);
     number(MSL_ABI_VERSION);
     hash.add_field(toolchain.compiler).add_field(toolchain.version).add_field(toolchain.linker);
     hash.add_field(compilation.cpu_level);
@@ -42,6 +42,8 @@ Sha256::Digest key_of(const Compilation &compilation) {
         number(request.constants[i].index);
         hash.add_field(request.constants[i].text);
     }
+    number(request.function != nullptr);
+    hash.add_field(request.function ? request.function : "");
     hash.add_field(std::string_view(request.source, request.length));
     return hash.finish();
 }
@@ -55,22 +57,32 @@ msl_library *try_load(const std::string &bytes) {
     }
 }
 
-}  // namespace
-
-msl_library *find_or_compile(const msl_request &request) {
+// What `make` gives, a library's bytes or the names of kernels, may come from the cache.
+template <class F>
+msl_library *find_or_make(const msl_request &request, const std::string &kind, F make) {
     const Cache cache(cache_folder());
     const Toolchain toolchain = known_toolchain(cache);
     const Compilation compilation{request, toolchain, cpu_levels()[0], header_folder()};
-    const Sha256::Digest key = key_of(compilation);
-    std::string bytes;
-    if (cache.find(key, bytes)) {
-        if (msl_library *library = try_load(bytes)) return library;
+    const Sha256::Digest key = key_of(compilation, kind);
+    std::string content;
+    if (cache.find(key, content)) {
+        if (msl_library *library = try_load(content)) return library;
     }
     count++;
-    bytes = compile(compilation);
-    msl_library *library = new msl_library(bytes);
-    cache.store(key, bytes);
+    content = make(compilation);
+    msl_library *library = new msl_library(content);
+    cache.store(key, content);
     return library;
+}
+
+}  // namespace
+
+msl_library *find_or_compile(const msl_request &request) {
+    return find_or_make(request, "kernels", compile);
+}
+
+msl_library *find_or_check(const msl_request &request) {
+    return find_or_make(request, "text", check);
 }
 
 uint64_t compilations() {

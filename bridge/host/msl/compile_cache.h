@@ -6,6 +6,8 @@ namespace msl {
 
 // From the cache, or compiled now. Throws Failure.
 msl_library *find_or_compile(const msl_request &request);
+// Likewise for msl_check.
+msl_library *find_or_check(const msl_request &request);
 
 // Runs of the compiler since the process started.
 uint64_t compilations();

@@ -8,6 +8,7 @@
 #include "glue.h"
 #include "inclusions.h"
 #include "linker.h"
+#include "listing.h"
 #include "process.h"
 #include "rewrite.h"
 #include "sha256.h"
@@ -18,6 +19,9 @@ namespace {
 
 constexpr size_t LARGEST_BLOCK = size_t(64) << 20;  // bytes; a threadgroup may have 32 KiB
 const std::string TENSOR_STUBS = "/stub_tensor";
+
+// A text of so few kernels is compiled at once: reading it is most of the work.
+constexpr size_t FEW_KERNELS = 4;
 
 using Arguments = std::vector<std::string>;
 
@@ -136,16 +140,19 @@ void append_math(Arguments &arguments, msl_math_mode mode) {
     }
 }
 
-Rewritten rewrite_for(const Compilation &compilation, const std::string &preprocessed) {
+Rewritten rewrite_for(const Compilation &compilation, const std::string &preprocessed,
+                      const char *only = nullptr) {
     try {
-        return rewrite(preprocessed);
+        return rewrite(preprocessed, only);
     } catch (const TextError &error) {
         const std::string source = source_text(compilation.request);
         refuse(error, {source, preprocessed, {}});
     }
 }
 
-std::string compiled_text(const Compilation &compilation, const Rewritten &rewritten) {
+// `kernels`: those that become callable.
+std::string compiled_text(const Compilation &compilation, const Rewritten &rewritten,
+                          const std::vector<Kernel> &kernels) {
     const msl_request &request = compilation.request;
     const std::string source = source_text(request);
     const std::string digest = hexadecimal(Sha256::of(source));
@@ -154,18 +161,17 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
                tensor_headers(rewritten.text) + "#include \"msl_keywords.h\"\n" +
                function_constant_values(request) + "#line 1 \"" + std::string(SOURCE_NAME) +
                "\"\n" + rewritten.text +
-               glue(rewritten.kernels, digest, describe_function_constants(request));
+               glue(kernels, digest, describe_function_constants(request));
     } catch (const TextError &error) {
         refuse(error, {source, rewritten.text, {}});
     }
 }
 
-// Stage 2: an object file.
-std::string compile_rewritten(const Compilation &compilation, const Rewritten &rewritten) {
-    const std::string text = compiled_text(compilation, rewritten);
+// Of stage 2.
+Arguments compile_arguments(const Compilation &compilation, const Rewritten &rewritten) {
     Arguments arguments = common_arguments(compilation);
     append(arguments,
-           {"-c", "-O3", "-fPIC", "-fvisibility=hidden", "-fdeclspec", "-w",
+           {"-O3", "-fPIC", "-fvisibility=hidden", "-fdeclspec", "-w",
             // Threadgroup memory is raw bytes that kernels look at as one type, then as another.
             "-fno-strict-aliasing", "-fwrapv",
             // Vectors may lie at odd addresses: see msl_vector.h.
@@ -178,13 +184,46 @@ std::string compile_rewritten(const Compilation &compilation, const Rewritten &r
     for (const std::string &option : cpu_options(compilation.cpu_level)) {
         arguments.push_back(option);
     }
-    append(arguments, {"-isystem", compilation.headers.c_str(), "-o", "-", "-"});
-    const Finished finished = run_program(arguments, text);
-    if (finished.status != 0) {
-        const std::string source = source_text(compilation.request);
-        refuse(finished, {source, text, positions(rewritten.kernels)});
+    append(arguments, {"-isystem", compilation.headers.c_str()});
+    return arguments;
+}
+
+// Of the text with the glue for `kernels`: whether clang has no objection.
+Finished try_syntax(const Compilation &compilation, const Rewritten &rewritten,
+                    const std::string &text) {
+    Arguments arguments = compile_arguments(compilation, rewritten);
+    append(arguments, {"-fsyntax-only", "-D__MSL_CHECK", "-"});
+    return run_program(arguments, text);
+}
+
+[[noreturn]] void refuse_without(const std::vector<FunctionConstant> &missing,
+                                 const msl_request &request) {
+    std::string names;
+    for (const FunctionConstant &constant : missing) {
+        names += (names.empty() ? "'" : ", '") + constant.name + "' (index " + constant.index + ")";
     }
-    return finished.output;
+    const std::string subject =
+        request.function ? "function '" + std::string(request.function) + "'" : "the text";
+    throw Failure{MSL_FAILURE_CONSTANT,
+                  subject + " needs function constants that were given no value: " + names + "\n"};
+}
+
+// Stage 2: an object file.
+std::string compile_kernels(const Compilation &compilation, const Rewritten &rewritten,
+                            const std::vector<Kernel> &kernels) {
+    const std::string text = compiled_text(compilation, rewritten, kernels);
+    Arguments arguments = compile_arguments(compilation, rewritten);
+    append(arguments, {"-c", "-o", "-", "-"});
+    const Finished finished = run_program(arguments, text);
+    if (finished.status == 0) return finished.output;
+    // Array bounds and template arguments: nothing but the missing values may be wrong with them.
+    const std::vector<FunctionConstant> missing =
+        constants_without_value(rewritten.constants, compilation.request, finished.errors);
+    if (!missing.empty() && try_syntax(compilation, rewritten, text).status == 0) {
+        refuse_without(missing, compilation.request);
+    }
+    const std::string source = source_text(compilation.request);
+    refuse(finished, {source, text, positions(kernels)});
 }
 
 // Each thread that runs any of the kernels gets all their threadgroup variables; the C library ends
@@ -198,14 +237,41 @@ void refuse_giant_block(const std::string &library) {
                       std::to_string(bytes) + " bytes together\n"};
 }
 
-}  // namespace
-
-std::string compile(const Compilation &compilation) {
-    const Rewritten rewritten = rewrite_for(compilation, preprocess(compilation));
-    const std::string object = compile_rewritten(compilation, rewritten);
+std::string build(const Compilation &compilation, const Rewritten &rewritten,
+                  const std::vector<Kernel> &kernels) {
+    const std::string object = compile_kernels(compilation, rewritten, kernels);
+    const std::vector<FunctionConstant> missing = missing_constants(ElfSymbols(object));
+    if (!missing.empty()) refuse_without(missing, compilation.request);
     const std::string library = link(compilation.toolchain, object);
     refuse_giant_block(library);
     return library;
+}
+
+}  // namespace
+
+std::string compile(const Compilation &compilation) {
+    const char *function = compilation.request.function;
+    const Rewritten rewritten = rewrite_for(compilation, preprocess(compilation), function);
+    std::vector<Kernel> kernels;
+    for (const Kernel &kernel : rewritten.kernels) {
+        if (!function || kernel.name == function) kernels.push_back(kernel);
+    }
+    return build(compilation, rewritten, kernels);
+}
+
+std::string check(const Compilation &compilation) {
+    const Rewritten rewritten = rewrite_for(compilation, preprocess(compilation));
+    if (rewritten.kernels.size() <= FEW_KERNELS && rewritten.constants.empty()) {
+        return build(compilation, rewritten, rewritten.kernels);
+    }
+    const std::string source = source_text(compilation.request);
+    const std::string text = compiled_text(compilation, rewritten, {});
+    const Finished finished = try_syntax(compilation, rewritten, text);
+    if (finished.status != 0) refuse(finished, {source, text, {}});
+    std::vector<std::string> names;
+    for (const Kernel &kernel : rewritten.kernels)
+        names.push_back(kernel.name);
+    return list_kernels(names, hexadecimal(Sha256::of(source)));
 }
 
 }  // namespace msl

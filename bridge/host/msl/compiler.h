@@ -15,4 +15,8 @@ struct Compilation {
 // The bytes of a shared object that exports msl_image. Throws Failure.
 std::string compile(const Compilation &compilation);
 
+// The same for a text of few kernels; for others the list of them (list_kernels), to be compiled
+// one by one. Throws Failure.
+std::string check(const Compilation &compilation);
+
 }  // namespace msl

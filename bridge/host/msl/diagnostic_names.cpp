@@ -25,7 +25,8 @@ std::string user_names(std::string message) {
         {std::regex(R"((?:metal::)?\bmatrix<(\w+), (\d), (\d)>)"), "$1$2x$3"},
         {std::regex(R"('([^']*)' \(aka '\1'\))"), "'$1'"},
         {std::regex(R"(\b18446744073709551615(UL)?\b)"), "dynamic_extent"},
-        {std::regex(R"(\b__msl_(defined|limit)_)"), ""},
+        {std::regex(R"(\b__msl_(defined|limit|named)_)"), ""},
+        {std::regex(R"(\b__at_(\w+))"), "$1"},
         {std::regex(R"(\b__msl::)"), "metal::"},
     };
     for (const auto &[pattern, name] : changes) {

@@ -47,9 +47,11 @@ ElfSymbols::ElfSymbols(const std::string &file) {
         for (uint64_t at = 0; at + sizeof symbol <= section.sh_size; at += sizeof symbol) {
             if (!read_at(file, section.sh_offset + at, symbol)) return;
             const unsigned type = ELF64_ST_TYPE(symbol.st_info);
-            if (type == STT_TLS) {
+            if (symbol.st_shndx == SHN_UNDEF) {
+                undefined_.push_back(name_at(file, names, symbol.st_name));
+            } else if (type == STT_TLS) {
                 variables_.push_back({name_at(file, names, symbol.st_name), symbol.st_size});
-            } else if (type == STT_FUNC && symbol.st_shndx != SHN_UNDEF) {
+            } else if (type == STT_FUNC) {
                 functions_[symbol.st_value] = name_at(file, names, symbol.st_name);
             }
         }

@@ -16,6 +16,8 @@ class ElfSymbols {
 
     // Bytes of the thread-local variables local to the function at `offset` from the load address.
     uint32_t thread_local_bytes(uint64_t offset) const;
+    // Names that the file uses and does not define.
+    const std::vector<std::string> &undefined() const { return undefined_; }
     // Bytes of all thread-local variables together.
     size_t thread_local_block() const { return block_; }
 
@@ -27,6 +29,7 @@ class ElfSymbols {
 
     std::map<uint64_t, std::string> functions_;  // by address
     std::vector<Variable> variables_;
+    std::vector<std::string> undefined_;
     size_t block_ = 0;
 };
 

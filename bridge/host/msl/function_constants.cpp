@@ -2,26 +2,37 @@
 
 #include "attributes.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <memory>
+#include <regex>
+
 namespace msl {
 namespace {
 
-// constant bool flag [[function_constant(3)]];
-// constexpr bool flag = __msl::function_constant<(3)>(); constexpr bool __msl_defined_flag = ...;
-void define(Tokens &tokens, const Declaration &declaration, size_t open, size_t close,
-            const std::string &index) {
-    const std::string name(tokens[open - 1]);
-    tokens.blank(open, close);
-    for (size_t k = declaration.first; k < open; k++) {
-        if (tokens[k] == "constant") tokens.replace(k, "constexpr");
-    }
-    const std::string value = "__msl::function_constant<(" + index + ")>";
-    tokens.replace(declaration.last, " = " + value + "(); constexpr bool __msl_defined_" + name +
-                                         " = " + value + "::defined;");
+// constant bool flag [[function_constant(3)]]; becomes a name for the value, which the linker may
+// miss: static constant bool &flag = __msl::function_constant<bool, (3), struct
+// __msl_named_flag>::value;
+void define(Tokens &tokens, size_t first, size_t open, size_t close,
+            const FunctionConstant &constant) {
+    tokens.insert_before(first, "static ");
+    const size_t end = tokens[close + 1] == ";" ? close + 1 : close;
+    tokens.blank(open, end - 1);
+    tokens.replace(open - 1, "&" + constant.name);
+    const std::string type = "__msl::remove_cv_t<__msl::remove_reference_t<decltype(" +
+                             constant.name + ")>>",
+                      value = "__msl::function_constant<" + type + ", (" + constant.index +
+                              "), struct __msl_named_" + constant.name + ">::";
+    tokens.replace(end, " = " + value + "value; constexpr bool __msl_defined_" + constant.name +
+                            " = " + value + "defined;");
 }
 
 }  // namespace
 
-void define_function_constants(Tokens &tokens, const std::vector<Declaration> &declarations) {
+std::vector<FunctionConstant>
+define_function_constants(Tokens &tokens, const std::vector<Declaration> &declarations) {
+    std::vector<FunctionConstant> constants;
     for (const Declaration &declaration : declarations) {
         if (declaration.body <= declaration.last) continue;
         for (size_t k = declaration.first; k < declaration.last; k++) {
@@ -30,10 +41,50 @@ void define_function_constants(Tokens &tokens, const std::vector<Declaration> &d
             Attributes attributes;
             const size_t close = read_attributes(tokens, k, attributes);
             const Attribute *constant = find_attribute(attributes, "function_constant");
-            if (constant) define(tokens, declaration, k, close, constant->argument);
+            if (constant) {
+                constants.push_back({std::string(tokens[k - 1]), constant->argument});
+                define(tokens, declaration.first, k, close, constants.back());
+            }
             k = close;
         }
     }
+    return constants;
+}
+
+std::vector<FunctionConstant>
+constants_without_value(const std::vector<FunctionConstant> &constants, const msl_request &request,
+                        const std::string &error) {
+    const auto has_value = [&](const FunctionConstant &constant) {
+        return std::any_of(request.constants, request.constants + request.constant_count,
+                           [&](const msl_constant &given) {
+                               return std::to_string(given.index) == constant.index;
+                           });
+    };
+    const std::vector<Token> words = lex(error);
+    const auto is_named = [&](const FunctionConstant &constant) {
+        return std::any_of(words.begin(), words.end(),
+                           [&](const Token &word) { return word.text == constant.name; });
+    };
+    std::vector<FunctionConstant> found;
+    for (const FunctionConstant &constant : constants) {
+        if (!has_value(constant) && is_named(constant)) found.push_back(constant);
+    }
+    return found;
+}
+
+std::vector<FunctionConstant> missing_constants(const ElfSymbols &object) {
+    // __msl::function_constant<bool, 3, space::__msl_named_flag, false>::value
+    static const std::regex pattern(R"(__msl::function_constant<.*, (\d+), .*__msl_named_(\w+), )");
+    std::vector<FunctionConstant> found;
+    for (const std::string &symbol : object.undefined()) {
+        const std::unique_ptr<char, decltype(&std::free)> readable(
+            abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, nullptr), std::free);
+        std::cmatch match;
+        if (readable && std::regex_search(readable.get(), match, pattern)) {
+            found.push_back({match[2], match[1]});
+        }
+    }
+    return found;
 }
 
 std::string function_constant_values(const msl_request &request) {

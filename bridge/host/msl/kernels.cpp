@@ -81,6 +81,8 @@ class KernelFinder {
         if (templated) {
             templates_[name] = std::move(kernel);
         } else {
+            kernel.first = declaration.first;
+            kernel.last = declaration.last;
             add(std::move(kernel));
         }
     }
@@ -154,6 +156,21 @@ class KernelFinder {
 };
 
 }  // namespace
+
+void remove_other_kernels(Tokens &tokens, const std::vector<Kernel> &kernels,
+                          const std::string &name) {
+    std::map<std::string_view, size_t> mentions;
+    for (size_t k = 0; k < tokens.size(); k++)
+        mentions[tokens[k]]++;
+    for (const Kernel &kernel : kernels) {
+        const std::string_view own = std::string_view(kernel.function);
+        const size_t scope = own.rfind("::");
+        const std::string_view word = scope == own.npos ? own : own.substr(scope + 2);
+        const bool called = mentions[word] > 1;
+        if (kernel.first < kernel.last && kernel.name != name && !called)
+            tokens.blank(kernel.first, kernel.last);
+    }
+}
 
 std::vector<Kernel> take_kernels(Tokens &tokens, const std::vector<Declaration> &declarations) {
     KernelFinder finder(tokens);

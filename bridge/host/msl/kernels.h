@@ -20,10 +20,15 @@ struct Kernel {
     std::string limit;     // a constant expression: threads per threadgroup, 0 for any
     std::vector<Parameter> parameters;
     Position position;
+    size_t first = 0, last = 0;  // tokens of the definition; both 0 for a template's instance
 };
 
 // Lists the kernels that the host can name. Explicit instantiations are removed from the text, and
 // [[max_total_threads_per_threadgroup(n)]] becomes a constant that `limit` names.
 std::vector<Kernel> take_kernels(Tokens &tokens, const std::vector<Declaration> &declarations);
+
+// Removes from the text what compiling the kernel `name` alone does not need.
+void remove_other_kernels(Tokens &tokens, const std::vector<Kernel> &kernels,
+                          const std::string &name);
 
 }  // namespace msl

@@ -50,7 +50,17 @@ void *load(const std::string &bytes) {
 
 }  // namespace
 
-msl_library::msl_library(const std::string &bytes) : handle_(load(bytes)) {
+msl_library::msl_library(const std::string &bytes) {
+    if (listing_.read(bytes)) {
+        image_ = &listing_.image();
+        static_memory_.resize(image_->kernel_count);
+    } else {
+        open(bytes);
+    }
+}
+
+void msl_library::open(const std::string &bytes) {
+    handle_ = load(bytes);
     if (!handle_) {
         const char *problem = dlerror();
         refuse(problem ? problem : "no memory for it");
@@ -65,7 +75,7 @@ msl_library::msl_library(const std::string &bytes) : handle_(load(bytes)) {
 }
 
 msl_library::~msl_library() {
-    dlclose(handle_);
+    if (handle_) dlclose(handle_);
 }
 
 void msl_library::measure_kernels(const std::string &bytes) {

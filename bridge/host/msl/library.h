@@ -1,6 +1,6 @@
 // A loaded kernel library.
 #pragma once
-#include "msl.h"
+#include "listing.h"
 
 #include <atomic>
 #include <string>
@@ -8,8 +8,8 @@
 
 struct msl_library {
   public:
-    // Of a shared object's bytes, which no one can change any more. Throws Failure, also when it is
-    // no kernel library of this version.
+    // Of a shared object's bytes, which no one can change any more, or of a list of kernels. Throws
+    // Failure, also when it is no kernel library of this version.
     explicit msl_library(const std::string &bytes);
     msl_library(const msl_library &) = delete;
     msl_library &operator=(const msl_library &) = delete;
@@ -25,10 +25,12 @@ struct msl_library {
     bool release() { return references_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   private:
+    void open(const std::string &bytes);
     void measure_kernels(const std::string &bytes);
 
     std::atomic<uint64_t> references_{1};
-    void *handle_ = nullptr;
+    msl::Listing listing_;
+    void *handle_ = nullptr;  // null for a list of kernels
     const msl_image *image_ = nullptr;
     std::vector<uint32_t> static_memory_;  // of each kernel
     size_t block_bytes_ = 0;

@@ -49,6 +49,10 @@ msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
     return guarded(failure, [&] { return msl::find_or_compile(*request); });
 }
 
+msl_library *msl_check(const msl_request *request, msl_failure *failure) {
+    return guarded(failure, [&] { return msl::find_or_check(*request); });
+}
+
 msl_library *msl_open(const char *path, msl_failure *failure) {
     return guarded(failure, [&] { return open_best(path); });
 }
@@ -63,7 +67,7 @@ void msl_library_release(msl_library *library) {
 }
 
 void msl_library_bind(msl_library *library, const msl_runtime *runtime) {
-    library->image().bind(runtime);
+    if (library->image().bind) library->image().bind(runtime);
 }
 
 size_t msl_library_kernel_count(const msl_library *library) {

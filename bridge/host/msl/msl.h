@@ -38,7 +38,8 @@ typedef struct msl_request {
     size_t macro_count;
     const msl_constant *constants;
     size_t constant_count;
-    bool tensor_api; /* whether <metal_tensor> exists */
+    bool tensor_api;      /* whether <metal_tensor> exists */
+    const char *function; /* the only kernel to compile; NULL: all */
 } msl_request;
 
 /* Of a failure: what is wrong, in the form Metal reports it. */
@@ -47,6 +48,7 @@ typedef enum msl_failure_kind {
     MSL_FAILURE_COMPILER,   /* no usable compiler: `message` says how to get one */
     MSL_FAILURE_IO,
     MSL_FAILURE_UNSUPPORTED, /* the text needs what this device lacks: `message` names it */
+    MSL_FAILURE_CONSTANT,    /* the kernel needs function constants: `message` names them */
 } msl_failure_kind;
 
 typedef struct msl_failure {
@@ -54,7 +56,11 @@ typedef struct msl_failure {
     char *message; /* malloc'ed; the caller frees it */
 } msl_failure;
 
-/* Looks in the on-disk cache first. NULL on failure. */
+/* Finds out whether a text compiles and which kernels it has, whatever `function` is. The library
+ * may hold no more than their names: `entry` is NULL then, and msl_compile makes the kernel.
+ * Templates are instantiated only with the kernel that needs them. NULL on failure. */
+msl_library *msl_check(const msl_request *request, msl_failure *failure);
+/* Looks in the on-disk cache first, as msl_check does. NULL on failure. */
 msl_library *msl_compile(const msl_request *request, msl_failure *failure);
 /* A library compiled earlier: PATH.hostlib names the set PATH.<cpu level>.hostlib, of which the
  * best that this CPU runs is loaded. */

@@ -1,7 +1,6 @@
 #include "rewrite.h"
 
 #include "address_spaces.h"
-#include "function_constants.h"
 #include "literals.h"
 #include "overloads.h"
 #include "swizzles.h"
@@ -42,7 +41,7 @@ void rewrite_pragmas(std::string &text) {
 
 }  // namespace
 
-Rewritten rewrite(std::string preprocessed) {
+Rewritten rewrite(std::string preprocessed, const char *only) {
     rewrite_pragmas(preprocessed);
     Tokens tokens(std::move(preprocessed));
     refuse_unsupported(tokens);
@@ -50,9 +49,10 @@ Rewritten rewrite(std::string preprocessed) {
     const std::vector<Declaration> declarations = find_declarations(tokens);
     Rewritten result;
     result.kernels = take_kernels(tokens, declarations);
-    define_function_constants(tokens, declarations);
-    rewrite_threadgroup_memory(tokens);
+    if (only) remove_other_kernels(tokens, result.kernels, only);
+    result.constants = define_function_constants(tokens, declarations);
     rewrite_literals(tokens);
+    rewrite_threadgroup_memory(tokens);
     collapse_overloads(tokens);
     result.swizzles = declare_swizzles(tokens);
     result.text = tokens.text();

@@ -1,5 +1,6 @@
 // Turns preprocessed MSL into C++ that clang compiles behind our metal_stdlib.
 #pragma once
+#include "function_constants.h"
 #include "kernels.h"
 
 namespace msl {
@@ -8,8 +9,10 @@ struct Rewritten {
     std::string text;
     std::string swizzles;  // see swizzles.h
     std::vector<Kernel> kernels;
+    std::vector<FunctionConstant> constants;
 };
 
-Rewritten rewrite(std::string preprocessed);
+// `only`: the host's name of the kernel that is needed; null for all of them.
+Rewritten rewrite(std::string preprocessed, const char *only = nullptr);
 
 }  // namespace msl

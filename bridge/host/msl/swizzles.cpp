@@ -34,14 +34,36 @@ std::string declaration(std::string_view name, const std::string &indices) {
     return text + ")";
 }
 
+bool is_member(const Tokens &tokens, size_t k) {
+    return k > 0 && (tokens[k - 1] == "." || tokens[k - 1] == "->");
+}
+
+// Whether an assignment with an operator follows k; those that shift are two tokens.
+bool is_changed(const Tokens &tokens, size_t k) {
+    const std::string_view next = tokens[k + 1], last = tokens[k + 2];
+    if ((next == "<" && last == "<=") || (next == ">" && last == ">=")) return true;
+    return next.size() == 2 && next[1] == '=' && next.find_first_of("+-*/%&|^") == 0;
+}
+
+// `own`: names that the text declares itself, for a member of a class of its own perhaps.
+void replace_changed(Tokens &tokens, const std::set<std::string_view> &own) {
+    for (size_t k = 1; k < tokens.size(); k++) {
+        if (!is_member(tokens, k) || !is_changed(tokens, k) || own.count(tokens[k])) continue;
+        const std::string indices = components(tokens[k]);
+        if (indices.empty() || has_duplicate(indices)) continue;
+        tokens.replace(k, "__at_" + std::string(tokens[k]) + "()");
+    }
+}
+
 }  // namespace
 
-std::string declare_swizzles(const Tokens &tokens) {
-    std::set<std::string_view> used;
-    for (size_t k = 1; k < tokens.size(); k++) {
-        const bool member = tokens[k - 1] == "." || tokens[k - 1] == "->";
-        if (member && !components(tokens[k]).empty()) used.insert(tokens[k]);
+std::string declare_swizzles(Tokens &tokens) {
+    std::set<std::string_view> used, own;
+    for (size_t k = 0; k < tokens.size(); k++) {
+        if (components(tokens[k]).empty()) continue;
+        (is_member(tokens, k) ? used : own).insert(tokens[k]);
     }
+    replace_changed(tokens, own);
     std::string text;
     for (const char size : {'2', '3', '4'}) {
         text += std::string("#define MSL_SWIZZLES_") + size;

@@ -57,7 +57,7 @@ void move_initialisers(Tokens &tokens, size_t k) {
             if (tokens[k] == "{" || tokens[k] == "(" || tokens[k] == "[") k = tokens.closing(k);
         }
         if (k >= tokens.size()) return;
-        std::string value(tokens.between(first, k));
+        std::string value = tokens.text(first, k);
         for (char &c : value)
             c = c == '\n' ? ' ' : c;
         statements += initialiser(name, value);

@@ -6,7 +6,7 @@ namespace msl {
 
 Tokens::Tokens(std::string text)
     : original_(std::move(text)), lines_(original_), tokens_(lex(original_)),
-      replacements_(tokens_.size()), replaced_(tokens_.size()) {}
+      replacements_(tokens_.size()), replaced_(tokens_.size()), removed_(tokens_.size()) {}
 
 size_t Tokens::closing(size_t k) const {
     size_t depth = 0;
@@ -40,9 +40,8 @@ size_t Tokens::closing_angle(size_t k) const {
 std::string_view Tokens::between(size_t first, size_t last) const {
     last = std::min(last, size() - 1);
     if (first > last) return {};
-    const size_t start = tokens_[first].offset,
-                 end = tokens_[last].offset + tokens_[last].text.size();
-    return std::string_view(original_).substr(start, end - start);
+    const size_t start = tokens_[first].offset;
+    return std::string_view(original_).substr(start, end_of(last) - start);
 }
 
 Position Tokens::position(size_t k) const {
@@ -50,6 +49,7 @@ Position Tokens::position(size_t k) const {
 }
 
 void Tokens::replace(size_t k, std::string text) {
+    if (removed_[k]) return;
     replacements_[k] = std::move(text);
     replaced_[k] = true;
 }
@@ -59,21 +59,32 @@ void Tokens::insert_before(size_t k, const std::string &text) {
 }
 
 void Tokens::blank(size_t first, size_t last) {
-    for (size_t k = first; k <= last; k++)
+    for (size_t k = first; k <= last; k++) {
         replace(k, "");
+        removed_[k] = true;
+    }
 }
 
 std::string Tokens::text() const {
+    return text(0, size(), 0, original_.size());
+}
+
+std::string Tokens::text(size_t first, size_t last) const {
+    last = std::min(last, size() - 1);
+    if (first > last) return {};
+    return text(first, last + 1, tokens_[first].offset, end_of(last));
+}
+
+std::string Tokens::text(size_t first, size_t last, size_t start, size_t end) const {
     std::string result;
-    result.reserve(original_.size() + original_.size() / 8);
-    size_t copied = 0;
-    for (size_t k = 0; k < size(); k++) {
+    result.reserve((end - start) + (end - start) / 8);
+    for (size_t k = first; k < last; k++) {
         if (!replaced_[k]) continue;
-        result.append(original_, copied, tokens_[k].offset - copied);
+        result.append(original_, start, tokens_[k].offset - start);
         result += replacements_[k];
-        copied = tokens_[k].offset + tokens_[k].text.size();
+        start = end_of(k);
     }
-    return result.append(original_, copied, std::string::npos);
+    return result.append(original_, start, end - start);
 }
 
 }  // namespace msl

@@ -27,6 +27,8 @@ class Tokens {
     // Whether an attribute group [[...]] opens at k.
     bool opens_attributes(size_t k) const { return (*this)[k] == "[" && (*this)[k + 1] == "["; }
 
+    // The text from the start of token `first` to the end of token `last`, as it is by now.
+    std::string text(size_t first, size_t last) const;
     // The original text from the start of token `first` to the end of token `last`.
     std::string_view between(size_t first, size_t last) const;
     // Where clang would say that the token is.
@@ -34,17 +36,21 @@ class Tokens {
 
     void replace(size_t k, std::string text);
     void insert_before(size_t k, const std::string &text);
-    // Removes the tokens first..last; the lines between them stay.
+    // Removes the tokens first..last, for good; the lines between them stay.
     void blank(size_t first, size_t last);
     // The text with all replacements made.
     std::string text() const;
 
   private:
+    size_t end_of(size_t k) const { return tokens_[k].offset + tokens_[k].text.size(); }
+    // Of the tokens first..last - 1, which lie between two places in the original.
+    std::string text(size_t first, size_t last, size_t start, size_t end) const;
+
     std::string original_;
     Lines lines_;
     std::vector<Token> tokens_;
     std::vector<std::string> replacements_;
-    std::vector<bool> replaced_;
+    std::vector<bool> replaced_, removed_;
 };
 
 }  // namespace msl

@@ -63,15 +63,20 @@ constexpr msl_binding binding(const char *name, msl_binding_kind kind, bool used
 template <int INDEX> struct constant_value {
     static constexpr bool defined = false;
 };
-template <int INDEX> struct function_constant {
-    static constexpr bool defined = constant_value<INDEX>::defined;
-    template <class T> constexpr operator T() const {
-        if constexpr (defined) {
-            return constant_value<INDEX>::template get<T>();
-        } else {
-            return T();
-        }
-    }
+template <class T, int INDEX, class NAME, bool = constant_value<INDEX>::defined>
+struct function_constant {
+    static constexpr bool defined = true;
+    static constexpr T value = constant_value<INDEX>::template get<T>();
+};
+// One that was not given. It is defined nowhere: whether the compiled kernel still asks for it tells
+// whether the kernel needs it. A text that is only checked gets any value.
+template <class T, int INDEX, class NAME> struct function_constant<T, INDEX, NAME, false> {
+    static constexpr bool defined = false;
+#ifdef __MSL_CHECK
+    static constexpr T value = T(1);
+#else
+    static const T value;
+#endif
 };
 
 }  // namespace __msl

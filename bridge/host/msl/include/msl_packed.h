@@ -3,14 +3,16 @@
 
 namespace metal {
 
+template <class T, int N> struct packed_values;
 #define MSL_PACKED(N)                                                                              \
-    template <class T> struct packed_vec<T, N> {                                                   \
-        T data[N];                                                                                 \
-                                                                                                   \
+    template <class T> struct packed_values<T, N> {                                                \
+        MSL_COMPONENTS(packed_values, N, )                                                         \
+    };                                                                                             \
+    template <class T> struct packed_vec<T, N> : packed_values<T, N> {                             \
         packed_vec() = default;                                                                    \
-        constexpr packed_vec(const vec<T, N> &from) : data{} {                                     \
+        constexpr packed_vec(const vec<T, N> &from) : packed_values<T, N>(0) {                     \
             for (int i = 0; i < N; i++)                                                            \
-                data[i] = from.get(i);                                                             \
+                set(i, from.get(i));                                                               \
         }                                                                                          \
         template <class... S, class = decltype(vec<T, N>(declval<const S &>()...)),                \
                   class = enable_if_t<(sizeof...(S) > 0)>>                                         \
@@ -18,22 +20,16 @@ namespace metal {
         constexpr operator vec<T, N>() const {                                                     \
             vec<T, N> result{};                                                                    \
             for (int i = 0; i < N; i++)                                                            \
-                result.set(i, data[i]);                                                            \
+                result.set(i, get(i));                                                             \
             return result;                                                                         \
         }                                                                                          \
-        constexpr T &operator[](size_t i) {                                                        \
-            return data[i];                                                                        \
-        }                                                                                          \
-        constexpr const T &operator[](size_t i) const {                                            \
-            return data[i];                                                                        \
-        }                                                                                          \
         constexpr T get(int i) const {                                                             \
-            return data[i];                                                                        \
+            return (*this)[i];                                                                     \
         }                                                                                          \
         constexpr void set(int i, T value) {                                                       \
-            data[i] = value;                                                                       \
+            (*this)[i] = value;                                                                    \
         }                                                                                          \
-        MSL_COMPONENTS_##N MSL_SWIZZLES_##N                                                        \
+        MSL_SWIZZLES_##N                                                                           \
     };
 MSL_PACKED(2)
 MSL_PACKED(3)

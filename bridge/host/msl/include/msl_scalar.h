@@ -1,6 +1,7 @@
 // Scalar types and constants.
 #pragma once
 #include <float.h>
+#include <limits.h>
 
 typedef _Float16 half;
 typedef unsigned char uchar;

@@ -29,27 +29,30 @@ template <int N> struct native<bfloat, N> : native<ushort, N> {};
 template <class T>
 inline constexpr bool has_native_arithmetic = !is_same_v<T, bool> && !is_same_v<T, bfloat>;
 
-// What vectors of all lengths have in common. Constant expressions go through `data`, where the
-// compiler can take values apart; all else through `v`, which its optimiser keeps in a register.
-template <class T, int N> struct vector_base {
+// The values of a vector. Constant expressions go through the components, which the compiler can
+// take apart; loops over them else through `v`, which its optimiser keeps in a register.
+template <class T, int N> struct vector_values;
+#define MSL_VALUES(N)                                                                              \
+    template <class T> struct vector_values<T, N> {                                                \
+        MSL_COMPONENTS(vector_values, N, typename native<T, N>::type v;)                           \
+    };
+MSL_VALUES(2)
+MSL_VALUES(3)
+MSL_VALUES(4)
+#undef MSL_VALUES
+
+// What vectors of all lengths have in common.
+template <class T, int N> struct vector_base : vector_values<T, N> {
     using vector = vec<T, N>;
     using flags = vec<bool, N>;
     using native_type = typename native<T, N>::type;
     static constexpr int size = N;
 
-    union {
-        T data[N];
-        native_type v;
-    };
-
-    vector_base() = default;
-    constexpr explicit vector_base(int) : data{} {}
-
-    constexpr T &operator[](size_t i) { return data[i]; }
-    constexpr const T &operator[](size_t i) const { return data[i]; }
+    using vector_values<T, N>::vector_values;
+    using vector_values<T, N>::v;
 
     constexpr T get(int i) const {
-        if (__builtin_is_constant_evaluated()) return data[i];
+        if (__builtin_is_constant_evaluated()) return (*this)[i];
         if constexpr (is_same_v<T, bfloat>)
             return __builtin_bit_cast(bfloat, ushort(v[i]));
         else
@@ -57,7 +60,7 @@ template <class T, int N> struct vector_base {
     }
     constexpr void set(int i, T value) {
         if (__builtin_is_constant_evaluated())
-            data[i] = value;
+            (*this)[i] = value;
         else if constexpr (is_same_v<T, bfloat>)
             v[i] = __builtin_bit_cast(ushort, value);
         else
@@ -192,7 +195,7 @@ namespace metal {
             int i = 0;                                                                             \
             base::append(i, a, b, rest...);                                                        \
         }                                                                                          \
-        MSL_COMPONENTS_##N MSL_SWIZZLES_##N                                                        \
+        MSL_SWIZZLES_##N                                                                           \
     };
 MSL_VECTOR(2)
 MSL_VECTOR(3)
