@@ -68,8 +68,8 @@ struct function_constant {
     static constexpr bool defined = true;
     static constexpr T value = constant_value<INDEX>::template get<T>();
 };
-// One that was not given. It is defined nowhere: whether the compiled kernel still asks for it tells
-// whether the kernel needs it. A text that is only checked gets any value.
+// One that was not given. It is defined nowhere: whether the compiled kernel still asks for it
+// tells whether the kernel needs it. A text that is only checked gets any value.
 template <class T, int INDEX, class NAME> struct function_constant<T, INDEX, NAME, false> {
     static constexpr bool defined = false;
 #ifdef __MSL_CHECK
