@@ -8,7 +8,7 @@ from itertools import repeat
 from time import perf_counter
 from typing import NamedTuple
 
-__all__ = ["Case", "Timing", "each_call", "measure"]
+__all__ = ["Case", "Timing", "each_call", "measure", "warm"]
 
 # A call after another case's finds that one's data in the caches: it is left out.
 _FIRST_CALLS = 1
@@ -67,6 +67,23 @@ def each_call(call: Callable[[], object], seconds: float) -> Callable[[], list[f
             call()
             taken.append(perf_counter() - start)
         return taken[_FIRST_CALLS:]
+
+    return take_turn
+
+
+def warm(read: Callable[[], float], readings: int = 10) -> Callable[[], list[float]]:
+    """Return a turn of several readings, for what times itself and is short.
+
+    Parameters
+    ----------
+    read
+        Times it; the seconds of one operation.
+    readings
+        How many a turn has, after one that is left out.
+    """
+
+    def take_turn() -> list[float]:
+        return [read() for _ in range(_FIRST_CALLS + readings)][_FIRST_CALLS:]
 
     return take_turn
 

@@ -1,27 +1,56 @@
-"""What recording and packing cost in Python, beside floors and peers, and the goals for them."""
+"""What a dispatch costs on its way to the device, stage by stage, beside floors, C and peers."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TextIO
 
-from flashmetal.bench.dispatch import hot_path
-from flashmetal.bench.options import positive
+from flashmetal.bench.dispatch import scenario
+from flashmetal.bench.dispatch.bindings import BINDINGS
+from flashmetal.bench.options import names_of, positive, positives
+from flashmetal.bench.queues import PEERS as QUEUES
 from flashmetal.bench.result import Result
+from flashmetal.errors import InvalidArgument
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
+__all__ = ["HELP", "NAME", "PEERS", "add_arguments", "run"]
 
 NAME = "dispatch"
 HELP = "what a call costs on the way to the device"
+PEERS = (*BINDINGS, *QUEUES)
+MOST_IN_FLIGHT = 16
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this benchmark's options."""
     parser.add_argument(
-        "--rounds", type=positive, default=100, help="how often each case has its turn"
+        "--dispatches",
+        type=positives,
+        default=(1, 4, 16, 64, 256),
+        help="of the command buffers that the lines go through (1,4,16,64,256)",
+    )
+    parser.add_argument(
+        "--in-flight",
+        type=positives,
+        default=(1, 2, 4, 8),
+        help=f"command buffers, up to {MOST_IN_FLIGHT} (1,2,4,8)",
+    )
+    parser.add_argument(
+        "--peers",
+        type=names_of(PEERS),
+        default=PEERS,
+        help=f"with commas between; all that are installed: {', '.join(PEERS)}",
+    )
+    parser.add_argument(
+        "--rounds", type=positive, default=100, help="how often each case has its turn (100)"
     )
 
 
 def run(options: argparse.Namespace, progress: TextIO) -> Result:
     """Measure; `progress` takes a bar when it is a terminal."""
-    return hot_path.run(options.rounds, progress)
+    if len(set(options.dispatches)) < 2:
+        raise InvalidArgument("--dispatches: a line goes through two numbers at least")
+    if max(options.in_flight) > MOST_IN_FLIGHT:
+        raise InvalidArgument(f"--in-flight: {MOST_IN_FLIGHT} at most")
+    return scenario.run(
+        options.rounds, options.peers, options.dispatches, options.in_flight, progress
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from itertools import repeat
 from time import perf_counter
@@ -15,11 +16,16 @@ __all__ = ["cases"]
 CALLS = 1000
 
 
+class _Words(ctypes.Structure):
+    _fields_ = tuple((f"word{index}", ctypes.c_uint32) for index in range(8))
+
+
 def cases(decoding: Decoding) -> dict[str, Case]:
     """Give the cases."""
     target = bytearray(64)
     params = decoding.params
     prefill = FlashAttnPrefillTensorParams(32, 8, 2, 256, 64, 2048, 256, 512, 256, 512, 256)
+    words = _Words()
     eight, twelve = struct.Struct("<8I"), struct.Struct("<11if")
 
     def set_and_pack() -> list[float]:
@@ -47,9 +53,16 @@ def cases(decoding: Decoding) -> dict[str, Case]:
             twelve.pack_into(target, 0, 32, 8, 2, 64, 2048, 256, 512, 256, 512, 256, 64, 1.0)
         return [(perf_counter() - start) / CALLS]
 
+    def structure_eight() -> list[float]:
+        start = perf_counter()
+        for _ in repeat(None, CALLS):
+            words.__init__(9, 3, 64, 192, 100, 1, 0, 0)
+        return [(perf_counter() - start) / CALLS]
+
     return {
         "set seq_len + pack_into, 8 words": Case(set_and_pack, loops_in_python=True),
         "Struct.pack_into, 8 words": Case(struct_eight, loops_in_python=True),
+        "ctypes.Structure, 8 words": Case(structure_eight, loops_in_python=True),
         "pack_into, 12 words": Case(pack_prefill, loops_in_python=True),
         "Struct.pack_into, 12 words": Case(struct_twelve, loops_in_python=True),
     }

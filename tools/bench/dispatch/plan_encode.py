@@ -1,4 +1,4 @@
-"""Encoding one dispatch: by plan, and by the call that checks everything."""
+"""Encoding one dispatch: by plan, its caches set or not, and by the call that checks everything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import repeat
 from time import perf_counter
 
 from flashmetal.bench.dispatch.decoding import Decoding
-from flashmetal.bench.timing import Case
+from flashmetal.bench.timing import Case, warm
 from flashmetal.ops.flash_attention import encode_attention
 
 __all__ = ["cases"]
@@ -29,6 +29,15 @@ def cases(decoding: Decoding) -> dict[str, Case]:
         encoder.discard()
         return [taken / CALLS]
 
+    def by_other_plans() -> float:
+        encoder = decoding.begun_encoder()
+        start = perf_counter()
+        for other in decoding.plans:
+            other.encode(encoder, 100)
+        taken = perf_counter() - start
+        encoder.discard()
+        return taken / len(decoding.plans)
+
     def checked() -> list[float]:
         encoder = decoding.begun_encoder()
         start = perf_counter()
@@ -40,5 +49,6 @@ def cases(decoding: Decoding) -> dict[str, Case]:
 
     return {
         "DecodePlan.encode": Case(by_plan, loops_in_python=True),
+        "DecodePlan.encode, other caches": Case(warm(by_other_plans), loops_in_python=True),
         "encode_attention": Case(checked, loops_in_python=True),
     }
