@@ -17,7 +17,7 @@ from .ops import (
     flash_attn_prefill_simdgroup,
     flash_attn_prefill_tensor,
 )
-from .ops.flash_attention import FlashAttentionParams, encode_attention
+from .ops.flash_attention import FlashAttentionParams, encode_attention, kernel_name
 from .prefill_problems import MASKS, PrefillShape, make_prefill_problem
 from .problems import KINDS, DecodeProblem, DecodeShape, make_problem
 from .reference import (
@@ -32,9 +32,12 @@ from .reference import (
 
 __all__ = ["OPERATIONS", "Case", "DecodeCase", "Operation", "PrefillCase", "grid"]
 
+_DECODE_THREADS = 256
+
 # Rows after the cache's last one, NaN: a kernel that reads one shows it.
 _POISONED_ROWS = 2
 
+_GENERAL_DECODE = kernel_name(4)
 _HOSTILE_KINDS = [kind for kind in KINDS if kind != "normal"]
 
 
@@ -46,9 +49,11 @@ class DecodeCase:
 
     shape: DecodeShape
     kind: str
+    kernel: str | None = None  # dispatched directly; None for the one that `encode_attention` picks
 
     def __str__(self) -> str:
-        return _describe(self.kind, self.shape)
+        entry = f", {self.kernel}" if self.kernel else ""
+        return _describe(self.kind + entry, self.shape)
 
     @property
     def is_unit_normal(self) -> bool:
@@ -59,7 +64,7 @@ class DecodeCase:
         """Run the call and compare its output with float64."""
         problem = make_problem(self.shape, self.kind)
         reference = decode_reference(problem.q, problem.k, problem.v)
-        return compare(_decode(registry, problem), reference)
+        return compare(_decode(registry, problem, self.kernel), reference)
 
 
 _PREFILL_OPERATIONS = {
@@ -170,21 +175,40 @@ def grid(quick: bool = False) -> list[Case]:
 
 
 def _decode_cases(quick: bool) -> list[DecodeCase]:
-    """Return head_dims, group sizes, lengths around the kernel's tiles, hostile values."""
+    """Return head_dims, group sizes, lengths around the kernel's tiles, hostile values.
+
+    Lengths of thousands of rows, of which little else depends, take turns.
+    """
     if quick:
         head_dims: Sequence[int] = (4, 36, 64, 80, 96, 128)
         heads: Sequence[tuple[int, int]] = ((1, 1), (6, 2), (14, 2))
-        lengths: Sequence[int] = (0, 1, 33, 256, 257, 1000)
+        lengths: Sequence[int] = (0, 1, 33, 256, 257)
+        long_lengths: Sequence[int] = (1000,)
+        longest: Sequence[tuple[int, int]] = ()
         hostile_lengths: Sequence[int] = (257,)
     else:
         head_dims = range(4, 129, 4)
-        heads = ((1, 1), (4, 4), (6, 2), (14, 2), (8, 1))
-        lengths = (0, 1, 2, 31, 33, 255, 256, 257, 511, 513, 1000, 4097)
+        heads = ((1, 1), (4, 2), (6, 2), (8, 2), (14, 2), (16, 2), (71, 1))
+        lengths = (0, 1, 2, 31, 33, 255, 256, 257, 511, 513)
+        long_lengths = (4095, 4096, 4097)
+        longest = tuple(itertools.product((4, 64, 80, 128), (20_000, 100_000)))
         hostile_lengths = (2, 257, 1000)
-    ordinary = (
+    widths = list(itertools.product(head_dims, heads))
+    ordinary = [
         DecodeCase(DecodeShape(*pair, head_dim, length), "normal")
-        for head_dim, pair, length in itertools.product(head_dims, heads, lengths)
-    )
+        for (head_dim, pair), long_length in zip(
+            widths, itertools.cycle(long_lengths), strict=False
+        )
+        for length in (*lengths, long_length)
+    ]
+    specialised = [head_dim for head_dim in head_dims if kernel_name(head_dim) != _GENERAL_DECODE]
+    ordinary += [
+        DecodeCase(DecodeShape(4, 2, head_dim, length), "normal", _GENERAL_DECODE)
+        for head_dim, length in itertools.product(specialised, (*lengths, *long_lengths))
+    ]
+    ordinary += [
+        DecodeCase(DecodeShape(1, 1, head_dim, length), "normal") for head_dim, length in longest
+    ]
     hostile = (
         DecodeCase(DecodeShape(6, 2, head_dim, length), kind)
         for head_dim, length, kind in itertools.product(head_dims, hostile_lengths, _HOSTILE_KINDS)
@@ -263,7 +287,7 @@ def _describe(kind: str, shape: DecodeShape | PrefillShape) -> str:
     return f"{kind}: {sizes}"
 
 
-def _decode(registry: KernelRegistry, problem: DecodeProblem) -> np.ndarray:
+def _decode(registry: KernelRegistry, problem: DecodeProblem, kernel: str | None) -> np.ndarray:
     n_heads, n_kv_heads, head_dim, seq_len = problem.shape
     device = registry.device
     kv_shape = (seq_len + _POISONED_ROWS, n_kv_heads, head_dim)
@@ -282,6 +306,11 @@ def _decode(registry: KernelRegistry, problem: DecodeProblem) -> np.ndarray:
         n_heads=n_heads, n_kv_heads=n_kv_heads, head_dim=head_dim, seq_len=seq_len
     )
     encoder = device.encoder()
-    encode_attention(encoder, registry, q, k, v, out, params)
+    if kernel is None:
+        encode_attention(encoder, registry, q, k, v, out, params)
+    else:
+        arguments = dict(enumerate((q, k, v, out, params.pack())))
+        pipeline = registry.get_pipeline(kernel)
+        encoder.dispatch(pipeline, arguments, (n_heads, 1, 1), (_DECODE_THREADS, 1, 1))
     encoder.commit_and_wait()
     return np.array(out)
