@@ -170,11 +170,13 @@ cdef class Buffer:
         BufferError
             It is read-only and the consumer knows no DLPack 1.0, which can say so; it is released;
             or another device or a stream is asked for.
+        InvalidArgument
+            max_version is no pair of integers.
         """
         cdef Buffer source = self
         cdef held_memory *held
-        cdef bint versioned = max_version is not None and max_version[0] >= 1
-        cdef bint elsewhere = dl_device is not None and tuple(dl_device) != CPU_DEVICE
+        cdef bint versioned = knows_versions(max_version)
+        cdef bint elsewhere = dl_device is not None and dl_device != CPU_DEVICE
         if stream is not None or elsewhere:
             raise BufferError(
                 "a buffer's memory is on the CPU: stream must be None and dl_device "
@@ -317,6 +319,16 @@ cdef class Buffer:
     def device(self):
         """The device it belongs to."""
         return self.allocation.device
+
+
+cdef bint knows_versions(object version) except -1:
+    if version is None:
+        return False
+    if not isinstance(version, tuple) or len(version) != 2:
+        raise InvalidArgument(
+            f"__dlpack__: max_version must be None or (major, minor), got {version!r}"
+        )
+    return to_integer(version[0], 0, INT64_MAX, "__dlpack__", "max_version's major") >= 1
 
 
 cdef int raise_pending() except -1:

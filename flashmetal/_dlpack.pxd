@@ -5,5 +5,5 @@ from flashmetal._exporter cimport held_memory
 # over, also when it fails. `code` and `bits` are DLPack's of the elements.
 cdef object to_capsule(held_memory *held, int code, int bits, bint versioned, bint copied)
 # The memory of an object's tensor: its view has no format, `code` and `bits` say what it holds.
-# Raises InvalidArgument in the name of `caller`.
-cdef held_memory *hold_tensor(object exporter, str caller, int *code, int *bits) except NULL
+# Raises InvalidArgument whose text starts with `argument`.
+cdef held_memory *hold_tensor(object exporter, str argument, int *code, int *bits) except NULL

@@ -145,13 +145,13 @@ cdef void destroy_capsule(object capsule) noexcept:
 
 # ---- in -----------------------------------------------------------------------------------------
 
-cdef held_memory *hold_tensor(object exporter, str caller, int *code, int *bits) except NULL:
-    check_device(exporter, caller)
-    capsule = ask(exporter, caller)
-    cdef held_memory *held = take(capsule, caller)
+cdef held_memory *hold_tensor(object exporter, str argument, int *code, int *bits) except NULL:
+    check_device(exporter, argument)
+    capsule = ask(exporter, argument)
+    cdef held_memory *held = take(capsule, argument)
     cdef DLTensor *tensor = tensor_of(held)
     try:
-        fill_view(held, tensor, type(exporter).__name__, caller)
+        fill_view(held, tensor, type(exporter).__name__, argument)
     except BaseException:
         let_go(held)
         raise
@@ -160,38 +160,51 @@ cdef held_memory *hold_tensor(object exporter, str caller, int *code, int *bits)
     return held
 
 
-cdef int check_device(object exporter, str caller) except -1:
-    kind = int(exporter.__dlpack_device__()[0])
+cdef int check_device(object exporter, str argument) except -1:
+    try:
+        kind = int(exporter.__dlpack_device__()[0])
+    except Exception as error:
+        raise InvalidArgument(
+            f"{argument}: {type(exporter).__name__} does not say on which device its memory lies: "
+            f"{error!r}"
+        ) from error
+    return check_kind(kind, type(exporter).__name__, argument)
+
+
+cdef int check_kind(object kind, str name, str argument) except -1:
     if kind != CPU:
         raise InvalidArgument(
-            f"{caller}: {type(exporter).__name__} lies on DLPack device type {kind}, and only "
-            f"memory of the CPU ({<int>CPU}) is used in place; move it there first, e.g. .cpu()"
+            f"{argument}: {name} lies on DLPack device type {kind}, and only memory of the CPU "
+            f"({<int>CPU}) is used in place; move it there first, e.g. .cpu()"
         )
     return 0
 
 
-cdef object ask(object exporter, str caller):
+cdef object ask(object exporter, str argument):
     try:
         try:
             return exporter.__dlpack__(max_version=(<int>MAJOR, <int>MINOR))
         except TypeError:
             # It was written before versions were.
             return exporter.__dlpack__()
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except Exception as error:
+        # Whatever another library raises.
         raise InvalidArgument(
-            f"{caller}: {type(exporter).__name__} does not export its memory: {error}"
+            f"{argument}: {type(exporter).__name__} does not export its memory: {error}"
         ) from error
 
 
-cdef held_memory *take(object capsule, str caller) except NULL:
+cdef held_memory *take(object capsule, str argument) except NULL:
     cdef bint versioned = PyCapsule_IsValid(capsule, VERSIONED)
     cdef VersionedTensor *newer
     if not versioned and not PyCapsule_IsValid(capsule, UNVERSIONED):
-        raise InvalidArgument(f"{caller}: __dlpack__ gave no capsule of a tensor, got {capsule!r}")
+        raise InvalidArgument(
+            f"{argument}: __dlpack__ gave no capsule of a tensor, got {capsule!r}"
+        )
     if versioned:
         newer = <VersionedTensor *>PyCapsule_GetPointer(capsule, VERSIONED)
         if newer.major != MAJOR:
-            raise InvalidArgument(f"{caller}: DLPack {newer.major}, and {<int>MAJOR} is known")
+            raise InvalidArgument(f"{argument}: DLPack {newer.major}, and {<int>MAJOR} is known")
     cdef held_memory *held = new_held()
     if held == NULL:
         raise MemoryError
@@ -214,16 +227,18 @@ cdef DLTensor *tensor_of(held_memory *held) noexcept:
     return &(<ManagedTensor *>held.view.internal).tensor
 
 
-cdef int fill_view(held_memory *held, DLTensor *tensor, str name, str caller) except -1:
+cdef int fill_view(held_memory *held, DLTensor *tensor, str name, str argument) except -1:
+    # Said twice, and the capsule is what counts.
+    check_kind(tensor.device_type, name, argument)
     if tensor.lanes != 1 or tensor.bits % 8 or tensor.bits == 0:
         raise UnsupportedDtype(f"{tensor.bits} bits in {tensor.lanes} lanes")
     if not 0 <= tensor.ndim <= MOST_AXES or (tensor.ndim and tensor.shape == NULL):
-        raise InvalidArgument(f"{caller}: {name} has a tensor of {tensor.ndim} axes")
+        raise InvalidArgument(f"{argument}: {name} has a tensor of {tensor.ndim} axes")
     held.view.itemsize = tensor.bits // 8
-    held.view.len = count_bytes(tensor, held.view.itemsize, name, caller)
+    held.view.len = count_bytes(tensor, held.view.itemsize, name, argument)
     held.view.buf = <char *>tensor.data + tensor.byte_offset
     if tensor.data == NULL and held.view.len:
-        raise InvalidArgument(f"{caller}: {name} has a tensor without memory")
+        raise InvalidArgument(f"{argument}: {name} has a tensor without memory")
     # Without versions nobody says what is read-only, and immutable arrays come so, too.
     held.view.readonly = True
     if held.release == release_versioned:
@@ -236,14 +251,16 @@ cdef int fill_view(held_memory *held, DLTensor *tensor, str name, str caller) ex
 
 
 cdef Py_ssize_t count_bytes(const DLTensor *tensor, Py_ssize_t itemsize, str name,
-                            str caller) except -1:
+                            str argument) except -1:
     size = <object>itemsize  # Python's integers do not overflow
     for axis in range(tensor.ndim):
         if tensor.shape[axis] < 0:
-            raise InvalidArgument(f"{caller}: {name} has a tensor of {tensor.shape[axis]} elements")
+            raise InvalidArgument(
+                f"{argument}: {name} has a tensor of {tensor.shape[axis]} elements"
+            )
         size *= tensor.shape[axis]
     if size > INT64_MAX:
-        raise InvalidArgument(f"{caller}: {name} has a tensor of {size} bytes")
+        raise InvalidArgument(f"{argument}: {name} has a tensor of {size} bytes")
     return size
 
 

@@ -23,4 +23,5 @@ cdef class KVCache:
     cdef int layer_count
     cdef Layer *layers                    # owned
     cdef list allocations                 # one of each layer
+    cdef bint busy                        # a thread is appending
     cdef object __weakref__

@@ -5,6 +5,8 @@ Rows that such work may be reading are not written: the bridge counts the comman
 a layer's memory.
 """
 
+from cpython.buffer cimport Py_buffer, PyBuffer_ToContiguous
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from libc.stdint cimport INT32_MAX, INT64_MAX, uint16_t
 from libc.stdlib cimport calloc, free
@@ -48,6 +50,7 @@ cdef struct Rows:
     Py_ssize_t rows
     Py_ssize_t heads
     Py_ssize_t width
+    Py_ssize_t element_size
     Py_ssize_t row_stride
     Py_ssize_t head_stride
     Py_ssize_t stride
@@ -85,7 +88,7 @@ cdef class KVCache:
                   growth="fixed"):
         check_not_forked()
         drain()
-        if growth not in GROWTHS:
+        if not isinstance(growth, str) or growth not in GROWTHS:
             raise InvalidArgument(
                 f'KVCache: growth must be "fixed", "grow" or "ring", got {growth!r}'
             )
@@ -127,7 +130,7 @@ cdef class KVCache:
         k, v : object with the buffer protocol or DLPack
             f16 or f32 ``[rows, n_kv_heads, head_dim]``, or ``[n_kv_heads, head_dim]`` of one row,
             of any strides. f32 is rounded to the nearest f16, ties to even. Infinities and NaN stay
-            what they are.
+            what they are. Rows of the cache itself are taken as they were before the call.
 
         Returns
         -------
@@ -144,7 +147,8 @@ cdef class KVCache:
             Another element type.
         InvalidState
             The layer is full; or it would move while views or plans use its memory; or rows that
-            command buffers in flight, or not yet committed, may be reading would be overwritten.
+            command buffers in flight, or not yet committed, may be reading would be overwritten; or
+            another thread is appending.
 
         After any of them the cache is what it was.
         """
@@ -153,11 +157,16 @@ cdef class KVCache:
         cdef int index = find_layer(self, layer, "append")
         check_not_forked()
         drain()
-        open_source(&keys, k, "KVCache.append")
+        open_rows(&keys, k, "k", "KVCache.append: k")
         try:
-            open_source(&values, v, "KVCache.append")
+            open_rows(&values, v, "v", "KVCache.append: v")
             try:
-                append_rows(self, index, &keys, &values)
+                # Once the exporters' own code has run, which may use the cache.
+                enter(self, "append")
+                try:
+                    append_rows(self, index, &keys, &values)
+                finally:
+                    self.busy = False
             finally:
                 let_go(values.held)
         finally:
@@ -196,7 +205,8 @@ cdef class KVCache:
         InvalidArgument
             There are not as many.
         InvalidState
-            A ring has overwritten rows that would have to come back.
+            A ring has overwritten rows that would have to come back, or another thread is
+            appending.
         """
         cdef size_t rows = to_integer(n, 0, len(self), "KVCache.truncate", "n")
         for layer in range(self.layer_count):
@@ -205,11 +215,17 @@ cdef class KVCache:
                     f"KVCache.truncate: the ring of layer {layer} has overwritten its first rows; "
                     "reset empties it"
                 )
-        cut(self, rows)
+        cut(self, rows, "truncate")
 
     def reset(self):
-        """Empty every layer."""
-        cut(self, 0)
+        """Empty every layer.
+
+        Raises
+        ------
+        InvalidState
+            Another thread is appending.
+        """
+        cut(self, 0, "reset")
 
     @property
     def layers(self):
@@ -225,6 +241,17 @@ cdef class KVCache:
     def growth(self):
         """What a full layer does: "fixed", "grow" or "ring"."""
         return GROWTHS[<int>self.growth_kind]
+
+
+# Refuses a second thread while the first has let the GIL go.
+cdef int enter(KVCache cache, str method) except -1:
+    if cache.busy:
+        raise InvalidState(
+            f"KVCache.{method}: another thread is appending to the cache: let one thread at a time "
+            "change it"
+        )
+    cache.busy = True
+    return 0
 
 
 # ---- layers -------------------------------------------------------------------------------------
@@ -273,35 +300,96 @@ cdef Buffer view_of(KVCache cache, int layer, bint is_values):
                       capacity * cache.row_elements * dtype_size(F16), F16, shape, 3, True)
 
 
-cdef void cut(KVCache cache, size_t rows) noexcept:
+cdef int cut(KVCache cache, size_t rows, str method) except -1:
     # What was readable stays so: work in flight may be reading what is cut off.
     cdef Layer *layer
+    enter(cache, method)
     for index in range(cache.layer_count):
         layer = &cache.layers[index]
         layer.readable = max(layer.readable, held_rows(layer))
         layer.total = rows
+    cache.busy = False
+    return 0
 
 
 # ---- appending ----------------------------------------------------------------------------------
 
+cdef int open_rows(Source *source, object rows, str name, str argument) except -1:
+    try:
+        return open_source(source, rows, argument)
+    except UnsupportedDtype as error:
+        raise unsupported(error.dtype, name) from error
+
+
+cdef object unsupported(str dtype, str name):
+    return UnsupportedDtype(
+        dtype,
+        f"KVCache.append takes {name} as f16 or f32 in this machine's byte order: use "
+        f"{name}.astype('float32')",
+    )
+
+
 cdef int append_rows(KVCache cache, int index, const Source *keys, const Source *values) except -1:
     cdef Rows k
     cdef Rows v
-    cdef Layer *layer = &cache.layers[index]
+    cdef Allocation moved
     describe_rows(&k, cache, keys, "k")
     describe_rows(&v, cache, values, "v")
     if k.rows != v.rows:
         raise InvalidArgument(f"KVCache.append: k has {k.rows} rows, v has {v.rows}")
+    memory_of(cache, index, False)  # there at all?
+    # Before the numbers are looked at: broadcast rows can be more than any memory holds.
+    moved = find_room(cache, index, k.rows)
     check_range(&k, index, "k")
     check_range(&v, index, "v")
-    memory_of(cache, index, False)  # there at all?
-    make_room(cache, index, k.rows)
+    if moved is not None:
+        move(cache, index, moved, k.rows)
     check_unread(cache, index, k.rows)
-    write(memory_of(cache, index, False), cache.row_elements, layer, &k)
-    write(memory_of(cache, index, True), cache.row_elements, layer, &v)
+    return write_both(cache, index, &k, &v, keys, values)
+
+
+cdef int write_both(KVCache cache, int index, Rows *k, Rows *v, const Source *keys,
+                    const Source *values) except -1:
+    cdef Layer *layer = &cache.layers[index]
+    cdef Allocation allocation = allocation_of(cache, index)
+    cdef bytes _own_keys = copy_of_own(k, allocation, keys)
+    cdef bytes _own_values = copy_of_own(v, allocation, values)
+    # Nobody releases the memory meanwhile.
+    allocation.exports += 1
+    try:
+        write(memory_of(cache, index, False), cache.row_elements, layer, k)
+        write(memory_of(cache, index, True), cache.row_elements, layer, v)
+    finally:
+        allocation.exports -= 1
     layer.total += k.rows
     layer.readable = max(layer.readable, held_rows(layer))
     return 0
+
+
+# Of rows in the memory that is about to be written; None for others.
+cdef bytes copy_of_own(Rows *rows, Allocation allocation, const Source *source):
+    cdef bytes copy
+    cdef const Py_buffer *view = &source.held.view
+    if not is_inside(rows, allocation):
+        return None
+    copy = PyBytes_FromStringAndSize(NULL, view.len)
+    PyBuffer_ToContiguous(PyBytes_AS_STRING(copy), view, view.len, b"C")
+    rows.first = PyBytes_AS_STRING(copy)
+    set_strides(rows)
+    return copy
+
+
+cdef bint is_inside(const Rows *rows, Allocation allocation) noexcept:
+    cdef const char *low = rows.first
+    cdef const char *high = rows.first + rows.element_size
+    cdef Py_ssize_t[3] reach
+    reach[0] = (rows.rows - 1) * rows.row_stride
+    reach[1] = (rows.heads - 1) * rows.head_stride
+    reach[2] = (rows.width - 1) * rows.stride
+    for axis in range(3):
+        low += min(0, reach[axis])
+        high += max(0, reach[axis])
+    return low < allocation.base + allocation.length and high > allocation.base
 
 
 cdef int describe_rows(Rows *rows, KVCache cache, const Source *source, str name) except -1:
@@ -309,9 +397,7 @@ cdef int describe_rows(Rows *rows, KVCache cache, const Source *source, str name
     cdef const Py_ssize_t *shape = source.shape
     cdef int axes = source.axis_count
     if source.code != F16 and source.code != F32:
-        raise UnsupportedDtype(
-            dtype_name(source.code), f"KVCache.append takes {name} as f16 or f32: use astype"
-        )
+        raise unsupported(dtype_name(source.code), name)
     if axes not in (2, 3) or (
         shape[axes - 2] != cache.n_kv_heads or shape[axes - 1] != cache.head_dim
     ):
@@ -324,13 +410,19 @@ cdef int describe_rows(Rows *rows, KVCache cache, const Source *source, str name
     rows.rows = shape[0] if axes == 3 else 1
     rows.heads = cache.n_kv_heads
     rows.width = cache.head_dim
-    rows.stride = dtype_size(source.code)
-    rows.head_stride = rows.width * rows.stride
-    rows.row_stride = rows.heads * rows.head_stride
+    rows.element_size = dtype_size(source.code)
+    set_strides(rows)
     if strides != NULL:
         rows.stride, rows.head_stride = strides[axes - 1], strides[axes - 2]
         rows.row_stride = strides[0] if axes == 3 else 0
     return 0
+
+
+cdef void set_strides(Rows *rows) noexcept:
+    # Of contiguous rows.
+    rows.stride = rows.element_size
+    rows.head_stride = rows.width * rows.stride
+    rows.row_stride = rows.heads * rows.head_stride
 
 
 cdef int check_range(const Rows *rows, int layer, str name) except -1:
@@ -349,29 +441,32 @@ cdef int check_range(const Rows *rows, int layer, str name) except -1:
     return 0
 
 
-cdef int make_room(KVCache cache, int index, size_t rows) except -1:
+# The memory that a layer has to move to for more rows; None where there is room.
+cdef Allocation find_room(KVCache cache, int index, size_t rows):
     cdef Layer *layer = &cache.layers[index]
     if cache.growth_kind == RING:
         if rows > layer.capacity:
             raise InvalidArgument(
                 f"KVCache.append: {rows} rows are more than the {layer.capacity} of the ring"
             )
-        return 0
+        return None
     if rows <= layer.capacity - layer.total:
-        return 0
+        return None
     if cache.growth_kind == FIXED:
         raise InvalidState(
             f"KVCache.append: layer {index} holds {layer.total} of {layer.capacity} rows, and "
             f"{rows} more do not fit: truncate or reset it, or make one with a larger capacity, "
             'growth="grow" or growth="ring"'
         )
-    return grow(cache, index, max(layer.total + rows, 2 * layer.capacity))
+    check_unused(cache, index)
+    return new_layer(cache, grown_capacity(layer, rows))
 
 
-cdef int grow(KVCache cache, int index, object capacity) except -1:
-    cdef Layer *layer = &cache.layers[index]
-    cdef Allocation moved
-    cdef size_t size = layer.total * cache.row_elements * dtype_size(F16)
+cdef size_t grown_capacity(const Layer *layer, size_t rows) noexcept:
+    return max(layer.total + rows, 2 * layer.capacity)
+
+
+cdef int check_unused(KVCache cache, int index) except -1:
     cdef Allocation present = allocation_of(cache, index)
     # All references but the list's and the one just taken.
     cdef Py_ssize_t users = Py_REFCNT(<PyObject *>present) - 2
@@ -381,7 +476,15 @@ cdef int grow(KVCache cache, int index, object capacity) except -1:
             "memory, which they would go on reading when it grows: drop them, or make the cache "
             "with a larger capacity"
         )
-    moved = new_layer(cache, capacity)
+    return 0
+
+
+cdef int move(KVCache cache, int index, Allocation moved, size_t rows) except -1:
+    cdef Layer *layer = &cache.layers[index]
+    cdef size_t capacity = grown_capacity(layer, rows)
+    cdef size_t size = layer.total * cache.row_elements * dtype_size(F16)
+    # Once more: other threads ran while the numbers were looked at.
+    check_unused(cache, index)
     memcpy(moved.base, memory_of(cache, index, False), size)
     memcpy(moved.base + <size_t>side_bytes(cache, capacity), memory_of(cache, index, True), size)
     # Command buffers in flight keep the memory that they read.

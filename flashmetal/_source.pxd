@@ -11,6 +11,6 @@ cdef struct Source:
     int axis_count
 
 
-# By the buffer protocol, or else by DLPack. Raises InvalidArgument in the name of `caller`, and
-# UnsupportedDtype.
-cdef int open_source(Source *source, object obj, str caller) except -1
+# By the buffer protocol, or else by DLPack. Raises UnsupportedDtype, and InvalidArgument whose
+# text starts with `argument`, which names function and argument.
+cdef int open_source(Source *source, object obj, str argument) except -1

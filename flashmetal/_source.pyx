@@ -14,45 +14,45 @@ from flashmetal.errors import InvalidArgument, UnsupportedDtype
 __all__ = []
 
 
-cdef int open_source(Source *source, object obj, str caller) except -1:
+cdef int open_source(Source *source, object obj, str argument) except -1:
     # No try statement where nothing is out of the ordinary: it costs as much as the rest.
     cdef const Py_buffer *view
     source.held = hold(obj)
     if source.held == NULL:
-        return open_otherwise(source, obj, caller)
+        return open_otherwise(source, obj, argument)
     view = &source.held.view
     source.code = <DTypeCode>code_of_letter(view.format, view.itemsize)
     if <int>source.code < 0 or view.len == 0 or view.shape == NULL:
-        return describe_or_let_go(source, obj, caller, False)
+        return describe_or_let_go(source, obj, argument, False)
     source.shape = view.shape
     source.axis_count = view.ndim
     return 0
 
 
-cdef int open_otherwise(Source *source, object obj, str caller) except -1:
+cdef int open_otherwise(Source *source, object obj, str argument) except -1:
     try:
         raise_pending()
     except (BufferError, TypeError, ValueError) as error:
         if has_tensor(obj):
-            return open_tensor(source, obj, caller)
+            return open_tensor(source, obj, argument)
         exporter, is_bfloat16 = without_bfloat16(obj)
         if not is_bfloat16:
-            raise refused_export(obj, caller, error) from error
+            raise refused_export(obj, argument, error) from error
     source.held = hold(exporter)
     if source.held == NULL:
         raise_pending()
-    return describe_or_let_go(source, obj, caller, True)
+    return describe_or_let_go(source, obj, argument, True)
 
 
 cdef bint has_tensor(object obj):
-    # NumPy's own refusals say more than those of its DLPack.
-    return hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray)
+    # NumPy's own refusals say more than those of its DLPack. A class has no memory.
+    return hasattr(obj, "__dlpack__") and not isinstance(obj, (np.ndarray, type))
 
 
-cdef int open_tensor(Source *source, object obj, str caller) except -1:
+cdef int open_tensor(Source *source, object obj, str argument) except -1:
     cdef int code = 0
     cdef int bits = 0
-    source.held = hold_tensor(obj, caller, &code, &bits)
+    source.held = hold_tensor(obj, argument, &code, &bits)
     try:
         source.code = dtype_code(name_of_dlpack(code, bits))
         fill_shape(source)
@@ -66,7 +66,7 @@ cdef int raise_pending() except -1:
     return -1
 
 
-cdef int describe_or_let_go(Source *source, object obj, str caller,
+cdef int describe_or_let_go(Source *source, object obj, str argument,
                             bint is_bfloat16) except -1:
     try:
         return describe(source, obj, is_bfloat16)
@@ -78,19 +78,19 @@ cdef int describe_or_let_go(Source *source, object obj, str caller,
     except BaseException:
         let_go(source.held)
         raise
-    return open_tensor(source, obj, caller)
+    return open_tensor(source, obj, argument)
 
 
-cdef object refused_export(object obj, str caller, object error):
+cdef object refused_export(object obj, str argument, object error):
     if not PyObject_CheckBuffer(obj):
         return InvalidArgument(
-            f"{caller}: obj must have the buffer protocol or DLPack, and "
+            f"{argument} must have the buffer protocol or DLPack, and "
             f"{type(obj).__name__} has neither; numpy.asarray makes an array of most objects"
         )
     # NumPy has no format for some of its types.
     if isinstance(obj, np.ndarray):
         name_of(obj.dtype)
-    return InvalidArgument(f"{caller}: {type(obj).__name__} does not export its memory: {error}")
+    return InvalidArgument(f"{argument}: {type(obj).__name__} does not export its memory: {error}")
 
 
 cdef int describe(Source *source, object obj, bint is_bfloat16) except -1:

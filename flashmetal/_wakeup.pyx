@@ -82,7 +82,7 @@ cdef Wakeup open_wakeup(object loop):
     # Futures that were never done keep their loop alive.
     for other in list(wakeup_of_loop):
         if other.is_closed():
-            del wakeup_of_loop[other]
+            wakeup_of_loop.pop(other, None)
     cdef Wakeup wakeup = Wakeup()
     loop.add_reader(wakeup, wakeup.look)
     wakeup_of_loop[loop] = wakeup

@@ -49,7 +49,7 @@ cdef object wrap(Device device, object obj, object copy, object strict):
     drain()
     if copy is not False and copy is not None and copy is not True:
         raise InvalidArgument(f"wrap: copy must be False, None or True, got {copy!r}")
-    open_source(&source, obj, "wrap")
+    open_source(&source, obj, "wrap: obj")
     try:
         if copy is False:
             return in_place(device, &source, strict)

@@ -6,6 +6,7 @@ import functools
 
 from ._buffer import Buffer
 from ._device import Device
+from .errors import InvalidArgument
 
 __all__ = ["from_dlpack"]
 
@@ -24,7 +25,14 @@ def from_dlpack(x: object, device: Device | None = None, copy: bool | None = Fal
     copy
         As of `Device.wrap`, which raises the same errors.
     """
-    return (device or _default_device()).wrap(x, copy=copy)
+    if device is None:
+        device = _default_device()
+    elif not isinstance(device, Device):
+        raise InvalidArgument(
+            f"from_dlpack: device must be a flashmetal.Device, which uses memory of the CPU, or "
+            f"None, got {device!r}"
+        )
+    return device.wrap(x, copy=copy)
 
 
 @functools.cache

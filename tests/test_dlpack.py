@@ -1,5 +1,6 @@
 """DLPack out and in: whose memory it is, what it holds, how long it stays, and what is refused."""
 
+import ctypes
 import gc
 import importlib.util
 import subprocess
@@ -204,6 +205,78 @@ def test_other_types_are_refused(device, dtype):
 def test_memory_elsewhere_is_refused(device):
     with pytest.raises(InvalidArgument, match=r"device type 2.*\.cpu\(\)"):
         device.wrap(Tensor(np.zeros(8, "f4"), device=(2, 0)))
+
+
+RUBBISH = [None, (), (1,), 1, "ab", ("x", 0), ZeroDivisionError("its own")]
+
+
+@pytest.mark.parametrize("answer", RUBBISH, ids=repr)
+def test_rubbish_instead_of_a_device_is_refused(device, answer):
+    class Wrong(Tensor):
+        def __dlpack_device__(self):
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        def __dlpack__(self, **options):
+            return None
+
+    for call in (device.wrap, lambda tensor: fm.from_dlpack(tensor, device)):
+        with pytest.raises(InvalidArgument, match=r"wrap: obj: Wrong does not say|no capsule"):
+            call(Wrong(None))
+
+
+@pytest.mark.parametrize("error", [KeyError, AttributeError, OSError, ZeroDivisionError])
+def test_what_an_exporter_raises_is_told(device, error):
+    class Wrong(Tensor):
+        def __dlpack__(self, **options):
+            raise error("its own")
+
+    with pytest.raises(InvalidArgument, match=r"Wrong does not export its memory: .*its own"):
+        device.wrap(Wrong(None))
+
+
+def test_a_capsule_says_where_its_memory_lies(device):
+    class Elsewhere(Tensor):
+        def __dlpack__(self, **options):
+            capsule = np.zeros(64, "f4").__dlpack__()
+            pointer = ctypes.pythonapi.PyCapsule_GetPointer
+            pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+            # DLTensor.device_type, behind the pointer to the data.
+            ctypes.c_int32.from_address(pointer(capsule, b"dltensor") + 8).value = 2
+            return capsule
+
+    with pytest.raises(InvalidArgument, match="device type 2"):
+        device.wrap(Elsewhere(None))
+
+
+def test_a_capsule_is_taken_once(device):
+    class Again(Tensor):
+        def __dlpack__(self, **options):
+            return self.array
+
+    tensor = Again(aligned(64).__dlpack__())
+    device.wrap(tensor)
+    with pytest.raises(InvalidArgument, match="no capsule of a tensor"):
+        device.wrap(tensor)
+
+
+@pytest.mark.parametrize("source", [np.ndarray, fm.Buffer, Tensor], ids=repr)
+def test_classes_have_no_memory(device, source):
+    with pytest.raises(InvalidArgument, match="wrap: obj must have the buffer protocol"):
+        device.wrap(source)
+
+
+@pytest.mark.parametrize("version", [5, (), (1,), ("1", 0), (None, 1)], ids=repr)
+def test_a_version_is_two_integers(device, version):
+    with pytest.raises(InvalidArgument, match="max_version"):
+        device.alloc(4, "u8").__dlpack__(max_version=version)
+
+
+@pytest.mark.parametrize("other", ["cpu", 0, 1, ""], ids=repr)
+def test_from_dlpack_takes_devices_of_this_package(other):
+    with pytest.raises(InvalidArgument, match=r"device must be a flashmetal\.Device"):
+        fm.from_dlpack(np.zeros(4, "f4"), other)
 
 
 def test_a_capsule_is_demanded(device):

@@ -130,6 +130,31 @@ def test_no_rows_are_nothing(device):
     assert cache.length(0) == 0
 
 
+OWN_ROWS = {
+    "later": (4, lambda k, v: (k[0:3], v[0:3])),
+    "of the other side": (4, lambda k, v: (v[1:4], k[1:4])),
+    "backward": (4, lambda k, v: (k[3:0:-1], v[3:0:-1])),
+    "one for all": (4, lambda k, v: (np.broadcast_to(k[1:2], (3, HEADS, WIDTH)),) * 2),
+}
+
+
+@pytest.mark.parametrize("growth", ["fixed", "ring"])
+@pytest.mark.parametrize("which", OWN_ROWS)
+def test_rows_of_the_cache_itself_are_taken_as_they_were(device, growth, which):
+    capacity, pick = OWN_ROWS[which]
+    cache = cache_of(device, capacity, growth, layers=1)
+    cache.append(0, rows_of(4), rows_of(4, 10))
+    sources = pick(np.asarray(cache.k(0)), np.asarray(cache.v(0)))
+    expected = [source[:, 0, 0].tolist() for source in sources]
+    start = 0
+    if growth == "fixed":
+        cache.truncate(1)
+        start = 1
+    cache.append(0, *sources)
+    found = stored(cache)
+    assert [side[start : start + 3] for side in found] == expected
+
+
 # ---- what is refused -----------------------------------------------------------------------------
 
 
@@ -158,10 +183,35 @@ def test_the_largest_numbers_that_round_down_are_no_overflow(device):
     assert (store(device, numbers).view("f2") == 65504).all()
 
 
-@pytest.mark.parametrize("dtype", ["f8", "i4", "u2"])
+@pytest.mark.parametrize("dtype", ["f8", "i4", "u2", ">f4", ">f2", "c8", "O"])
 def test_other_types_are_refused(device, dtype):
-    with pytest.raises(UnsupportedDtype, match="astype"):
+    with pytest.raises(UnsupportedDtype, match=r"takes v as f16 or f32.*v\.astype"):
         cache_of(device).append(0, rows_of(1), rows_of(1, dtype=dtype))
+
+
+@pytest.mark.parametrize("source", [None, [1.0], "text", np.ndarray, fm.Buffer], ids=repr)
+def test_what_has_no_memory_is_refused_by_its_name(device, source):
+    with pytest.raises(InvalidArgument, match=r"append: v must have the buffer protocol"):
+        cache_of(device).append(0, rows_of(1), source)
+
+
+@pytest.mark.parametrize("growth", ["fixed", "ring", "grow"])
+def test_more_rows_than_memory_holds_are_refused_before_they_are_read(device, growth):
+    # Reading them all would take hours.
+    rows = np.broadcast_to(np.zeros((1, HEADS, WIDTH), "f4"), (1 << 44, HEADS, WIDTH))
+    cache = cache_of(device, 2, growth)
+    with pytest.raises((InvalidState, InvalidArgument, fm.errors.BufferAllocationError)):
+        cache.append(0, rows, rows)
+    assert (cache.total(0), cache.capacity) == (0, 2)
+
+
+def test_an_overflow_grows_nothing(device):
+    cache = cache_of(device, 2, "grow", layers=1)
+    bad = rows_of(3)
+    bad[2] = 1e9
+    with pytest.raises(F16Overflow):
+        cache.append(0, rows_of(3), bad)
+    assert (cache.total(0), cache.capacity) == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +237,9 @@ def test_layers_are_counted_from_zero(device, method, layer):
 
 
 @pytest.mark.parametrize(
-    "arguments", [(0, 8, 2, 64), (1, 0, 2, 64), (1, 8, -1, 64), (1, 8, 2, 2.5), (1, 8, 2, 64, "no")]
+    "arguments",
+    [(0, 8, 2, 64), (1, 0, 2, 64), (1, 8, -1, 64), (1, 8, 2, 2.5), (1, 8, 2, 64, "no")]
+    + [(1, 8, 2, 64, growth) for growth in (None, ["ring"], np.array(["ring", "grow"]))],
 )
 def test_sizes_are_counts(device, arguments):
     with pytest.raises(InvalidArgument, match="KVCache: "):

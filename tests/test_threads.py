@@ -172,3 +172,29 @@ def test_once_forgets_a_failure():
     assert once.value is None
     assert once.get(lambda: 5) == 5
     assert once.get(lambda: 1 / 0) == 5
+
+
+ROWS = np.zeros((2048, 8, 128), "f4")  # so many that other threads run meanwhile
+
+
+def test_appends_of_several_threads_are_done_or_refused(device):
+    for _ in range(8):
+        cache = fm.KVCache(device, 1, len(ROWS), 8, 128, growth="grow")
+        ended = at_once(3, lambda index: cache.append(0, ROWS, ROWS))  # noqa: B023
+        refusals = [error for error in ended if isinstance(error, fm.errors.InvalidState)]
+        assert len(refusals) + cache.total(0) // len(ROWS) == 3
+        assert all("another thread is appending" in str(error) for error in refusals)
+
+
+def test_a_cache_is_not_released_under_an_append(device):
+    for _ in range(8):
+        cache = fm.KVCache(device, 1, len(ROWS), 8, 128)
+        view = cache.k(0)
+        # A segmentation fault if it were.
+        appended, released = at_once(
+            2,
+            lambda index: view.release() if index else cache.append(0, ROWS, ROWS),  # noqa: B023
+        )
+        refused = [error for error in (appended, released) if isinstance(error, Exception)]
+        assert all(isinstance(error, fm.errors.InvalidState) for error in refused)
+        assert cache.total(0) == (0 if isinstance(appended, Exception) else len(ROWS))
