@@ -29,7 +29,7 @@ def family(request):
 
 @pytest.fixture
 def registry(family, prefill_runners):
-    return prefill_runners[family].registry
+    return prefill_runners[family][0].registry
 
 
 @pytest.fixture
