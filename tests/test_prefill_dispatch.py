@@ -28,8 +28,10 @@ def family(request):
 
 
 @pytest.fixture
-def registry(family, prefill_runners):
-    return prefill_runners[family][0].registry
+def registry(family, device):
+    registry = fm.KernelRegistry(device)
+    family.op.register(registry)
+    return registry
 
 
 @pytest.fixture
