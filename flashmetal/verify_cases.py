@@ -309,8 +309,11 @@ def _decode(registry: KernelRegistry, problem: DecodeProblem, kernel: str | None
     if kernel is None:
         encode_attention(encoder, registry, q, k, v, out, params)
     else:
-        arguments = dict(enumerate((q, k, v, out, params.pack())))
-        pipeline = registry.get_pipeline(kernel)
-        encoder.dispatch(pipeline, arguments, (n_heads, 1, 1), (_DECODE_THREADS, 1, 1))
+        encoder.dispatch(
+            registry.get_pipeline(kernel),
+            {0: q, 1: k, 2: v, 3: out, 4: params.pack()},
+            n_heads,
+            _DECODE_THREADS,
+        )
     encoder.commit_and_wait()
     return np.array(out)

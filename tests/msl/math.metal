@@ -104,8 +104,9 @@ kernel void limits(CHECKED) {
     static_assert(numeric_limits<half>::max() == 65504.0h, "half");
     static_assert(numeric_limits<float>::infinity() > FLT_MAX, "float");
     static_assert(numeric_limits<uint>::max() == 0xffffffff, "uint");
-    static_assert(UINT_MAX == 0xffffffff && INT_MIN + 1 == -INT_MAX && LONG_MAX == long(ULONG_MAX / 2) &&
-                      SHRT_MIN == -32768 && UCHAR_MAX == 255 && CHAR_BIT == 8,
+    static_assert(UINT_MAX == 0xffffffff && INT_MIN + 1 == -INT_MAX &&
+                      LONG_MAX == long(ULONG_MAX / 2) && SHRT_MIN == -32768 && UCHAR_MAX == 255 &&
+                      CHAR_BIT == 8,
                   "integers");
     static_assert(numeric_limits<short>::lowest() == -32768, "short");
     CHECK(float(numeric_limits<bfloat>::lowest()) == -0x1.fep127f);

@@ -16,9 +16,12 @@
 #define MSL_AT_2(I) (I == 0 ? x : y)
 #define MSL_AT_3(I) (I == 0 ? x : I == 1 ? y : z)
 #define MSL_AT_4(I) (I == 0 ? x : I == 1 ? y : I == 2 ? z : w)
-#define MSL_ZERO_2 x{}, y{}
-#define MSL_ZERO_3 x{}, y{}, z{}
-#define MSL_ZERO_4 x{}, y{}, z{}, w{}
+#define MSL_ZERO_2                                                                                 \
+    x{}, y {}
+#define MSL_ZERO_3                                                                                 \
+    x{}, y{}, z {}
+#define MSL_ZERO_4                                                                                 \
+    x{}, y{}, z{}, w {}
 
 // The components of the class NAME, as they lie in memory. They are members, not properties: a
 // template may add to one of a vector whose type depends on its parameters, which the compiler does
