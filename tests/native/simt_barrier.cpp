@@ -51,6 +51,23 @@ void same_line_other_column(const msl_thread *thread) {
     simt_runtime.barrier(site(7, thread->index % 2 == 0 ? 5 : 40));
 }
 
+// Lane 0 of each SIMD-group adds up what those of all have written, as rows of a product do.
+void one_lane_of_each_simdgroup(const msl_thread *thread) {
+    uint32_t *sums = buffer<uint32_t>(thread, 0) + 8 * thread->threadgroup_in_grid[0];
+    if (thread->lane != 0) return;
+    sums[thread->simdgroup] = thread->simdgroup + 1;
+    simt_runtime.barrier(site(7));
+    uint32_t total = 0;
+    for (uint32_t s = 0; s < thread->simdgroups; s++)
+        total += sums[s];
+    simt_runtime.barrier(site(8));
+    sums[thread->simdgroup] = total;
+}
+
+void one_simdgroup_returns(const msl_thread *thread) {
+    if (thread->simdgroup != 1) simt_runtime.barrier(site(7, 5));
+}
+
 void whole_threadgroups_return(const msl_thread *thread) {
     if (thread->threadgroup_in_grid[0] % 2 == 1) return;
     simt_runtime.barrier(site(7));
@@ -70,8 +87,28 @@ void divergent_barriers_are_reported_with_both_lines(TestPool &pool) {
     CHECK_EQUAL(pool.fault_of(columns).kind, SIMT_FAULT_DIVERGENT_BARRIER);
 }
 
-void threads_that_return_before_a_barrier_are_reported(TestPool &pool) {
+// As on a GPU; but who looks for mistakes wants to know.
+void simdgroups_meet_by_any_of_their_lanes_in_the_default_order(TestPool &pool) {
+    std::vector<uint32_t> sums(3 * 8);
+    pool.run(Launch(one_lane_of_each_simdgroup, 3 * 250, 250, {sums.data()}));
+    for (uint32_t sum : sums)
+        CHECK_EQUAL(sum, 36);
+    Launch strict(one_lane_of_each_simdgroup, 256, 256, {sums.data()});
+    strict.order = SIMT_LOWEST_FIRST;
+    CHECK(says(pool.fault_of(strict), "8 of 256 threads wait at line 7"));
+}
+
+void simdgroups_that_return_before_a_barrier_are_reported(TestPool &pool) {
     for (simt_order order : ORDERS) {
+        Launch launch(one_simdgroup_returns, 128, 128, {});
+        launch.order = order;
+        CHECK(says(pool.fault_of(launch),
+                   "96 of 128 threads wait at line 7, the others have returned"));
+    }
+}
+
+void threads_that_return_before_a_barrier_are_reported(TestPool &pool) {
+    for (simt_order order : {SIMT_LOWEST_FIRST, SIMT_RANDOM}) {
         Launch launch(one_thread_returns, 300, 300, {});
         launch.order = order;
         const simt_fault fault = pool.fault_of(launch);
@@ -135,6 +172,8 @@ int main() {
         threads_see_what_others_wrote_before_a_barrier(pool);
         divergent_barriers_are_reported_with_both_lines(pool);
         threads_that_return_before_a_barrier_are_reported(pool);
+        simdgroups_meet_by_any_of_their_lanes_in_the_default_order(pool);
+        simdgroups_that_return_before_a_barrier_are_reported(pool);
         whole_threadgroups_may_return_early(pool);
         a_leader_acts_once_for_all_threads(pool);
     }

@@ -2,6 +2,8 @@
 #include "barrier.h"
 #include "simdgroup.h"
 
+#include <algorithm>
+
 namespace simt {
 namespace {
 
@@ -52,6 +54,11 @@ void scheduler_start(Threadgroup &group) {
         group.ready[s] = lanes_of(group, s);
         group.at_simd[s] = 0;
     }
+    group.ready_simdgroups = static_cast<uint32_t>((uint64_t{1} << group.simdgroups) - 1);
+}
+
+void scheduler_continue(Threadgroup &group, const uint32_t *lanes) {
+    std::copy_n(lanes, group.simdgroups, group.ready);
     group.ready_simdgroups = static_cast<uint32_t>((uint64_t{1} << group.simdgroups) - 1);
 }
 

@@ -8,6 +8,8 @@ constexpr uint32_t NO_THREAD = ~0u;
 
 // Marks every thread ready.
 void scheduler_start(Threadgroup &group);
+// Marks some lanes of each SIMD-group ready, when nobody is.
+void scheduler_continue(Threadgroup &group, const uint32_t *lanes);
 // Takes the thread that runs first.
 uint32_t scheduler_first(Threadgroup &group);
 // Takes the thread that runs after one of SIMD-group `s`, which is no longer in a mask or has
