@@ -13,6 +13,9 @@ from flashmetal.bench import dispatch
 from flashmetal.bench.dispatch import goals
 from flashmetal.bench.queues.ours import MODES
 
+# fm.attention keeps buffers for its next call.
+pytestmark = pytest.mark.keeps_objects
+
 DISPATCH = [
     *("bench", "dispatch", "--rounds=1", "--peers=ctypes", "--dispatches=1,8", "--in-flight=1,2")
 ]

@@ -12,6 +12,7 @@ from flashmetal.bench.dispatch import (
     bindings,
     depth,
     line,
+    loop,
     packing,
     plan_encode,
     round_trip,
@@ -64,6 +65,7 @@ def run(
             **plan_encode.cases(decoding),
             **step_encode.cases(decoding),
             **wrapping.cases(decoding),
+            **loop.cases(decoding),
             **round_trip.cases(noop, queues),
             **staged,
         }
