@@ -6,7 +6,6 @@
 namespace {
 
 // What the registers hold: sums, a row of operands, and one more.
-#ifndef SCORE_VECTORS
 #if defined(__AVX512F__)
 constexpr int SCORE_VECTORS = 2, SCORE_KEYS = 12;
 constexpr int VALUE_ROWS = 4, VALUE_VECTORS = 4;
@@ -16,7 +15,6 @@ constexpr int VALUE_ROWS = 4, VALUE_VECTORS = 4;
 #else
 constexpr int SCORE_VECTORS = 2, SCORE_KEYS = 6;
 constexpr int VALUE_ROWS = 4, VALUE_VECTORS = 2;
-#endif
 #endif
 
 // scores[key][lane] = Σ queries[dim][lane] · keys[key][dim], for so many vectors of lanes.
