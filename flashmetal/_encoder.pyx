@@ -215,7 +215,11 @@ cdef class CommandEncoder:
         return raise_outcome(self)
 
     def commit_and_wait(self, timeout=None, mode="auto"):
-        """Commit unless that is done, then `wait`."""
+        """Commit unless that is done, then `wait`.
+
+        The timeout starts with the wait. Before that, an encoder without a dispatch may wait for
+        one of the device's command buffers.
+        """
         cdef int64_t duration = timeout_ns(timeout)
         cdef WaitMode how = wait_mode(mode)
         if require_state(self) == FM_ENCODER_OPEN:

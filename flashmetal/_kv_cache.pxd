@@ -10,6 +10,7 @@ cdef enum Growth:
 # The rows of one layer: keys, then values, in one allocation.
 cdef struct Layer:
     size_t capacity      # rows
+    size_t side          # bytes of the keys, and of the values
     size_t total         # rows appended since the last reset, less what was cut off
     size_t readable      # rows that work in flight may be reading
 

@@ -104,7 +104,7 @@ cdef class KVCache:
             raise MemoryError
         self.allocations = [new_layer(self, rows) for _ in range(self.layer_count)]
         for layer in range(self.layer_count):
-            self.layers[layer].capacity = rows
+            set_capacity(self, layer, rows)
 
     def __dealloc__(self):
         free(self.layers)
@@ -154,7 +154,7 @@ cdef class KVCache:
         """
         cdef Source keys
         cdef Source values
-        cdef int index = find_layer(self, layer, "append")
+        cdef int index = find_layer(self, layer, "KVCache.append")
         check_not_forked()
         drain()
         open_rows(&keys, k, "k", "KVCache.append: k")
@@ -175,22 +175,22 @@ cdef class KVCache:
 
     def length(self, layer):
         """Count the rows that a layer holds."""
-        return held_rows(&self.layers[find_layer(self, layer, "length")])
+        return held_rows(&self.layers[find_layer(self, layer, "KVCache.length")])
 
     def total(self, layer):
         """Count the rows appended to a layer, those too that a ring has overwritten.
 
         It is the position of the next row.
         """
-        return self.layers[find_layer(self, layer, "total")].total
+        return self.layers[find_layer(self, layer, "KVCache.total")].total
 
     def k(self, layer):
         """Give a layer's keys: a read-only Buffer, f16 ``[capacity, n_kv_heads, head_dim]``."""
-        return view_of(self, find_layer(self, layer, "k"), False)
+        return view_of(self, find_layer(self, layer, "KVCache.k"), False)
 
     def v(self, layer):
         """Give the values of a layer, as `k`."""
-        return view_of(self, find_layer(self, layer, "v"), True)
+        return view_of(self, find_layer(self, layer, "KVCache.v"), True)
 
     def truncate(self, n):
         """Keep the first rows of every layer, to append others in place of the rest.
@@ -257,7 +257,7 @@ cdef int enter(KVCache cache, str method) except -1:
 # ---- layers -------------------------------------------------------------------------------------
 
 cdef int find_layer(KVCache cache, object layer, str method) except -1:
-    return to_integer(layer, 0, cache.layer_count - 1, f"KVCache.{method}", "layer")
+    return to_integer(layer, 0, cache.layer_count - 1, method, "layer")
 
 
 cdef size_t held_rows(const Layer *layer) noexcept:
@@ -268,6 +268,13 @@ cdef object side_bytes(KVCache cache, object capacity):
     # Of the keys, and of the values; Python's integers do not overflow.
     size = capacity * <object>cache.row_elements * <object>dtype_size(F16)
     return (size + LAYER_ALIGNMENT - 1) // LAYER_ALIGNMENT * LAYER_ALIGNMENT
+
+
+cdef int set_capacity(KVCache cache, int layer, size_t capacity) except -1:
+    # Of a layer that has the memory: the sizes fit then.
+    cache.layers[layer].capacity = capacity
+    cache.layers[layer].side = side_bytes(cache, capacity)
+    return 0
 
 
 cdef Allocation new_layer(KVCache cache, object capacity):
@@ -287,14 +294,14 @@ cdef uint16_t *memory_of(KVCache cache, int layer, bint is_values) except NULL:
     if base == NULL:
         raise InvalidState(f"KVCache: the memory of layer {layer} was released through a view")
     if is_values:
-        base += <size_t>side_bytes(cache, cache.layers[layer].capacity)
+        base += cache.layers[layer].side
     return <uint16_t *>base
 
 
 cdef Buffer view_of(KVCache cache, int layer, bint is_values):
     cdef size_t capacity = cache.layers[layer].capacity
     cdef Py_ssize_t[3] shape
-    cdef size_t offset = <size_t>side_bytes(cache, capacity) if is_values else 0
+    cdef size_t offset = cache.layers[layer].side if is_values else 0
     shape[0], shape[1], shape[2] = capacity, cache.n_kv_heads, cache.head_dim
     return new_handle(allocation_of(cache, layer), offset,
                       capacity * cache.row_elements * dtype_size(F16), F16, shape, 3, True)
@@ -489,7 +496,7 @@ cdef int move(KVCache cache, int index, Allocation moved, size_t rows) except -1
     memcpy(moved.base + <size_t>side_bytes(cache, capacity), memory_of(cache, index, True), size)
     # Command buffers in flight keep the memory that they read.
     cache.allocations[index] = moved
-    layer.capacity = capacity
+    set_capacity(cache, index, capacity)
     layer.readable = layer.total
     return 0
 

@@ -25,6 +25,8 @@ plan = fm.DecodePlan(registry, q, k, v, out, **shape)
 launch = fm.LaunchPlan(plan.pipeline, {0: q, 1: k, 2: v, 3: out, 4: params.pack()}, 4, 256)
 step = fm.DecodeStep([plan, fm.BARRIER, launch, fm.BARRIER])
 packed = bytearray(32)
+cache = fm.KVCache(device, 1, 100, 2, 64, growth="ring")
+row = device.alloc((2, 64), "f32")
 LENGTH, START, SEQ_LEN_OFFSET = 500, 99, 16
 
 
@@ -68,6 +70,12 @@ def pack(encoder):
         params.pack_into(packed)
 
 
+def append(encoder):
+    """From buffers: NumPy asks for memory whenever an array exports its own."""
+    for _ in itertools.repeat(None, CALLS):
+        cache.append(0, row, row)
+
+
 def nothing(encoder):
     """What measuring itself asks for."""
     for _ in itertools.repeat(None, CALLS):
@@ -80,5 +88,5 @@ def control(encoder):
         bytearray(1000)
 
 
-bodies = encode_plan, encode_launch, encode_step, encode_checked, pack, nothing, control
+bodies = encode_plan, encode_launch, encode_step, encode_checked, pack, append, nothing, control
 print(json.dumps({body.__name__: allocations_of(body) for body in bodies}))
