@@ -237,7 +237,7 @@ cdef class CommandEncoder:
         CommandBufferError
             When the command buffer ended with an error.
         InvalidState
-            Before commit.
+            Before commit, or in an event loop of another kind.
         """
         check_waitable(self)
         if encoder_get_state(self.handle) == FM_ENCODER_COMMITTED:

@@ -99,7 +99,10 @@ def _check_window(op: str, window: SupportsIndex, causal: bool) -> int:
 
 
 def _check_array(op: str, value: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InvalidArgument(f"{op}: mask must be an array: {error}") from error
     is_float = array.dtype.name in FLOATS and array.dtype.isnative
     if array.dtype != np.bool_ and not is_float:
         raise UnsupportedDtype(

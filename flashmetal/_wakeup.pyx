@@ -12,6 +12,8 @@ from flashmetal._bridge cimport (
     wakeup_clear, wakeup_create, wakeup_descriptor, wakeup_release,
 )
 
+from flashmetal.errors import InvalidState
+
 __all__ = []
 
 cdef object wakeup_of_loop = weakref.WeakKeyDictionary()
@@ -71,7 +73,13 @@ cdef object future_of_end(object owner, fm_encoder *encoder):
     # Here, as importing asyncio takes longer than importing the whole package.
     import asyncio
 
-    loop = asyncio.get_running_loop()
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError as error:
+        raise InvalidState(
+            "completed() is awaited in an event loop of asyncio, and none is running in this "
+            "thread: wait() waits without one"
+        ) from error
     cdef Wakeup wakeup = wakeup_of_loop.get(loop)
     if wakeup is None:
         wakeup = open_wakeup(loop)

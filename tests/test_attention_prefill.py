@@ -283,6 +283,12 @@ def test_masks_of_other_shapes_are_refused(shape):
     )
 
 
+def test_masks_that_are_no_arrays_are_refused():
+    q, k, v = arrays_of(2, 1, 1, 256, 5)
+    with pytest.raises(fm.errors.InvalidArgument, match="mask must be an array"):
+        fm.attention(q, k, v, [[0.0, 1.0], [2.0]])
+
+
 @pytest.mark.parametrize("value", [65505.0, 7e4, np.inf])
 def test_masks_above_f16_are_refused(value):
     q, k, v = arrays_of(2, 1, 1, 256, 5)

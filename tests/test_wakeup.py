@@ -161,6 +161,14 @@ def test_use_before_commit_and_after_discard_is_refused(device):
         asyncio.run(encoder.completed())
 
 
+def test_another_kind_of_loop_is_told_of_wait(device, host):
+    host.set_faults("hang:ms=20")
+    encoder, _ = committed(device)
+    with pytest.raises(fm.errors.InvalidState, match=r"event loop of asyncio.*wait\(\)"):
+        encoder.completed().send(None)
+    encoder.wait()
+
+
 def open_descriptors():
     return len(os.listdir("/proc/self/fd"))
 
