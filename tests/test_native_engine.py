@@ -14,6 +14,7 @@ import flashmetal as fm
 from flashmetal import _host, resources
 from flashmetal.errors import CommandBufferError, UnsupportedFeature
 from flashmetal.ops.flash_attention import FlashAttentionParams
+from flashmetal.prefill_problems import PrefillShape, make_prefill_problem
 from flashmetal.problems import DecodeShape, make_problem
 
 pytestmark = pytest.mark.skipif(not _host.available(), reason="only the host device has engines")
@@ -102,6 +103,22 @@ def test_threads_do_not_change_bits(shape):
     results = [
         DecodeRunner(fm.Device(engine="native", threads=threads))(problem)
         for threads in (1, 2, 3, 8)
+    ]
+    for other in results[1:]:
+        np.testing.assert_array_equal(other, results[0])
+
+
+@pytest.mark.keeps_objects
+@pytest.mark.parametrize("head_dim", [64, 256, 512])
+def test_native_attends_with_many_rows_and_threads_do_not_change_bits(head_dim):
+    """The mask's tiles and the attention of both families, which "native" would refuse to lack."""
+    problem = make_prefill_problem(PrefillShape(70, 4, 2, head_dim, 200))
+    results = [
+        fm.attention(problem.q, problem.k, problem.v, causal=True, device=device)
+        for device in (
+            fm.Device(engine="auto"),
+            *(fm.Device(engine="native", threads=threads) for threads in (1, 2, 3)),
+        )
     ]
     for other in results[1:]:
         np.testing.assert_array_equal(other, results[0])
