@@ -73,7 +73,8 @@ bool run(Problem &problem, uint32_t threads, const char *name = "flash_attention
 // ---- each level ---------------------------------------------------------------------------------
 
 // One level's results of a problem in parts of `part_rows` rows.
-std::vector<float> attend(const Level &level, Problem &problem, uint32_t part_rows) {
+std::vector<float> attend(const Level &level, Problem &problem, uint32_t part_rows,
+                          uint32_t tile_rows = native::DECODE_MOST_TILE_ROWS) {
     const Shape &shape = problem.shape;
     const uint32_t stride = native::padded(shape.head_dim), row_stride = problem.params[3];
     const uint32_t parts = (shape.seq_len + part_rows - 1) / part_rows;
@@ -92,6 +93,7 @@ std::vector<float> attend(const Level &level, Problem &problem, uint32_t part_ro
         part.values = &problem.values[size_t{first} * row_stride];
         part.row_stride = row_stride;
         part.rows = std::min(part_rows, shape.seq_len - first);
+        part.tile_rows = tile_rows;
         part.kv_heads = shape.n_kv_heads;
         part.group = shape.n_heads / shape.n_kv_heads;
         part.head_dim = shape.head_dim;
@@ -162,6 +164,7 @@ void every_shape_is_accurate(const Level &level) {
         for (uint32_t rows : {256u, 257u, 600u}) {
             Problem problem({6, 2, head_dim, rows}, rows);
             check_accuracy(problem, attend(level, problem, 600), level.name);
+            check_accuracy(problem, attend(level, problem, 600, 64), level.name);
         }
     }
     for (uint32_t group : {1u, 2u, 3u, 4u, 5u, 6u, 9u}) {

@@ -49,6 +49,7 @@ void threads_do_not_move_the_bounds_of_chunks() {
             const DecodeSplit split(problem_of(8, 128, seq_len), threads);
             CHECK_EQUAL(split.chunk_rows, alone.chunk_rows);
             CHECK_EQUAL(split.chunks, alone.chunks);
+            CHECK_EQUAL(split.tile_rows, alone.tile_rows);
         }
     }
 }

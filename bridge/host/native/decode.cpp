@@ -78,6 +78,7 @@ class Decode {
         part.values = problem_.values + at;
         part.row_stride = problem_.row_stride;
         part.rows = split_.rows(chunk);
+        part.tile_rows = split_.tile_rows;
         part.rows_after = problem_.seq_len - row - part.rows;
         part.kv_heads = last - first;
         part.group = group;

@@ -32,7 +32,7 @@ class Attention {
 
     // The kv heads inside the rows: memory is read from the front to the back, once.
     void run() {
-        for (uint32_t row = 0; row < part_.rows; row += TILE_ROWS) {
+        for (uint32_t row = 0; row < part_.rows; row += part_.tile_rows) {
             for (uint32_t kv_head = 0; kv_head < part_.kv_heads; kv_head++) {
                 for (uint32_t i = 0; i < part_.group; i += MOST_HEADS)
                     add(row, kv_head, i);
@@ -56,7 +56,7 @@ class Attention {
 
     void place(Tile &tile, uint32_t row, uint32_t kv_head, uint32_t first) {
         const size_t at = row * part_.row_stride + size_t{kv_head} * part_.head_dim;
-        const uint32_t count = smaller(TILE_ROWS, part_.rows - row);
+        const uint32_t count = smaller(part_.tile_rows, part_.rows - row);
         const bool more = part_.rows + part_.rows_after > row + FETCH_ROWS;
         const size_t ahead = more ? FETCH_ROWS * part_.row_stride : 0;
         const size_t head = kv_head * part_.group + first;

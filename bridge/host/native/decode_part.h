@@ -13,6 +13,7 @@ struct DecodePart {
     const uint16_t *values;  // likewise
     size_t row_stride;       // elements from a cache row to the next
     uint32_t rows;           // at least 1
+    uint32_t tile_rows;      // that are scored at a time, at most DECODE_MOST_TILE_ROWS
     uint32_t rows_after;     // that follow in the cache: worth fetching
     uint32_t kv_heads;
     uint32_t group;     // query heads of a kv head
@@ -35,6 +36,7 @@ struct DecodeMerge {
 };
 
 constexpr uint32_t DECODE_MAX_HEAD_DIM = 128;
+constexpr uint32_t DECODE_MOST_TILE_ROWS = 256;
 // Of every level's vectors, in floats.
 constexpr uint32_t WIDEST_VECTOR = 16;
 

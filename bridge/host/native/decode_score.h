@@ -36,6 +36,11 @@ template <int HEADS> struct Block {
         for (int r = 0; r < ROWS; r++)
             fetch(row[r] + ahead + at);
     }
+    // In a line more where rows do not begin with one, as in memory that is wrapped.
+    INLINE void fetch_last(uint32_t dims) const {
+        for (int r = 0; r < ROWS; r++)
+            fetch(row[r] + ahead + dims - 1);
+    }
 
     const uint16_t *row[ROWS];
     const float *queries;
@@ -85,6 +90,7 @@ template <int HEADS, uint32_t DIMS> __attribute__((noinline)) void score_heads(T
             block.fetch_lines(at);
             block.multiply(at, sums);
         }
+        block.fetch_last(dims);
         if (at < dims) block.multiply(at, dims - at, sums);
         folding.start(sums, first);
         if (!folds_meanwhile) folding.all_steps();

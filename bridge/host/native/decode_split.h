@@ -12,6 +12,7 @@ struct DecodeSplit {
 
     uint32_t seq_len, n_kv_heads;
     uint32_t chunk_rows, chunks;
+    uint32_t tile_rows;  // of a chunk that are scored at a time
     uint32_t ranges;
     bool together;  // all pieces in one task: too few for others to come
 

@@ -20,12 +20,13 @@ template <int HEADS, int VECTORS, bool RAGGED> struct Output {
     INLINE void add_row(const uint16_t *from, size_t ahead, int rest, const float *weights) {
         for (uint32_t n = 0; n < VECTORS * Wide::LANES; n += LINE_HALVES)
             fetch(from + ahead + n);
+        fetch(from + ahead + VECTORS * Wide::LANES - 1);  // as of keys
         wide value[VECTORS];
         for (int n = 0; n < VECTORS; n++)
             value[n] =
                 RAGGED ? Wide::load_half(from, rest) : Wide::load_half(from + n * Wide::LANES);
         for (int head = 0; head < HEADS; head++) {
-            const wide weight = Wide::broadcast(weights[head * TILE_ROWS]);
+            const wide weight = Wide::broadcast(weights[head * MOST_TILE_ROWS]);
             for (int n = 0; n < VECTORS; n++)
                 sums[head][n] = Wide::multiply_add(weight, value[n], sums[head][n]);
         }

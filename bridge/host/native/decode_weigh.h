@@ -63,7 +63,7 @@ class Weighing {
         float &total = tile_->sums[head_];
         total = total * tile_->corrections[head_] + sum(sum_);
         sum_ = wide{};
-        at_ += TILE_ROWS - count_;
+        at_ += MOST_TILE_ROWS - count_;
         end_ = at_ + count_;
         head_++;
     }
