@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include "device_limits.h"
 
+enum { LARGE_BYTES = 4 << 20 };
+
 static size_t round_up(size_t length) {
     return (length + HM_PAGE_SIZE - 1) / HM_PAGE_SIZE * HM_PAGE_SIZE;
 }
@@ -17,6 +19,8 @@ void *hm_pages_map(size_t length) {
     char *end = start + used + HM_PAGE_SIZE;
     if (start > base) munmap(base, (size_t)(start - base));
     if (base + span > end) munmap(end, (size_t)(base + span - end));
+    /* Caches are read from end to end: with larger pages, where the system has them, in fewer. */
+    if (used >= LARGE_BYTES) madvise(start, used, MADV_HUGEPAGE);
     if (mprotect(start, used, PROT_READ | PROT_WRITE) == 0) return start;
     munmap(start, used + HM_PAGE_SIZE);
     return NULL;
