@@ -99,6 +99,9 @@ id<MTLDevice> fm_system_device(const fm_device_options *options, fm_error *error
 /* Fills page_size, language_version, threads, is_host and engine; device.m fills the rest. */
 void fm_system_device_describe(id<MTLDevice> device, fm_device_info *out);
 
+/* Lets a thread that is about to wait do short work of the queue itself, where that is possible. */
+void fm_system_help(id<MTLCommandQueue> queue);
+
 /* fm_host_control of flashmetal.h is implemented there, too. */
 
 #endif

@@ -15,9 +15,15 @@ static fm_status check_committed(const fm_encoder *encoder, fm_error *error) {
     return fm_fail(error, FM_INVALID_STATE, "the encoder is not committed yet");
 }
 
+static void help(const fm_encoder *encoder) {
+    if (!fm_completion_is_done(encoder->completion)) fm_system_help(encoder->device->queue);
+}
+
 fm_status fm_encoder_wait(fm_encoder *encoder, int64_t timeout_ns, fm_error *error) {
     fm_status status = check_committed(encoder, error);
-    return status == FM_OK ? fm_completion_wait(encoder->completion, timeout_ns, error) : status;
+    if (status != FM_OK) return status;
+    if (timeout_ns != 0) help(encoder);
+    return fm_completion_wait(encoder->completion, timeout_ns, error);
 }
 
 fm_status fm_encoder_notify(fm_encoder *encoder, fm_wakeup *wakeup, fm_error *error) {
@@ -56,6 +62,7 @@ static void spin(const fm_encoder *encoder, uint64_t duration) {
 fm_status fm_encoder_spin(fm_encoder *encoder, int64_t timeout_ns, fm_error *error) {
     fm_status status = check_committed(encoder, error);
     if (status != FM_OK) return status;
+    if (timeout_ns != 0) help(encoder);
     if (!fm_completion_is_done(encoder->completion))
         spin(encoder, timeout_ns < 0 ? UINT64_MAX : (uint64_t)timeout_ns);
     return fm_completion_wait(encoder->completion, 0, error);

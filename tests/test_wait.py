@@ -8,6 +8,9 @@ import pytest
 from small_kernels import ADD
 
 import flashmetal as fm
+from flashmetal import _host
+from flashmetal.ops.flash_attention import register
+from flashmetal.problems import DecodeShape, make_problem
 
 MODES = ["auto", "block", "spin"]
 ONE = (1).to_bytes(4, "little")
@@ -128,3 +131,25 @@ def test_other_modes_are_refused_before_anything_happens(device, call, mode):
     with pytest.raises(fm.errors.InvalidArgument, match='"block", "spin" or "auto", got '):
         getattr(encoder, call)(mode=mode)
     assert encoder.state == "open"
+
+
+def share_of_the_waiting_thread(device, shape):
+    """How much of a decode's work is done by the thread that waits for it, about."""
+    problem = make_problem(shape)
+    registry = fm.KernelRegistry(device)
+    register(registry)
+    arrays = [problem.q, problem.k, problem.v, np.empty_like(problem.q)]
+    sizes = {name: value for name, value in shape._asdict().items() if name != "seq_len"}
+    plan = fm.DecodePlan(registry, *map(device.wrap, arrays), **sizes)
+    encoder = device.encoder()
+    plan.encode(encoder, shape.seq_len)
+    encoder.commit()
+    before = time.thread_time()
+    encoder.wait()
+    return (time.thread_time() - before) / encoder.gpu_time()
+
+
+@pytest.mark.skipif(not _host.available(), reason="a GPU needs no help")
+def test_who_waits_stays_free_for_signals_while_long_work_runs():
+    device = fm.Device(engine="native", threads=1)
+    assert share_of_the_waiting_thread(device, DecodeShape(64, 1, 128, 20000)) < 0.5

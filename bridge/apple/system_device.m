@@ -45,6 +45,11 @@ void fm_system_device_describe(id<MTLDevice> device, fm_device_info *out) {
     out->language_version = language_version();
 }
 
+/* A GPU needs no help. */
+void fm_system_help(id<MTLCommandQueue> queue) {
+    (void)queue;
+}
+
 const struct hm_control *fm_host_control(void) {
     return NULL;
 }

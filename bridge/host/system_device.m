@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #import "internal.h"
+#include "HMCommandQueue.h"
 #include "HMDevice.h"
 #include "control.h"
 #include "device_limits.h"
@@ -61,6 +62,10 @@ void fm_system_device_describe(id<MTLDevice> device, fm_device_info *out) {
     out->threads = simt_pool_threads(host->_pool);
     out->is_host = true;
     snprintf(out->engine, sizeof out->engine, "%s", ENGINE_NAMES[host->_options.engine]);
+}
+
+void fm_system_help(id<MTLCommandQueue> queue) {
+    [(HMCommandQueue *)queue help];
 }
 
 const struct hm_control *fm_host_control(void) {

@@ -21,6 +21,9 @@ enum { HM_DEFAULT_COMMAND_BUFFERS = 64 };
 - (instancetype)initWithDevice:(HMDevice *)device capacity:(NSUInteger)capacity;
 /* Runs a committed HMCommandBuffer after those before it; NO: its thread cannot be started. */
 - (BOOL)submit:(id<MTLCommandBuffer>)commandBuffer;
+/* Runs short command buffers that were committed on the calling thread, which waits for one, unless
+ * the queue's thread has begun; only on a device of one thread. */
+- (void)help;
 /* A command buffer has completed, or went away uncommitted. */
 - (void)commandBufferLeft;
 @end

@@ -71,12 +71,20 @@ static void run(void *work) {
 
 - (BOOL)submit:(id<MTLCommandBuffer>)submitted {
     HMCommandBuffer *commandBuffer = [submitted retain];
-    if (HMIsBrief(commandBuffer) && !hm_faults_are_armed() &&
-        hm_executor_run(_executor, commandBuffer))
-        return YES;
+    if (HMIsBrief(commandBuffer) && hm_executor_run(_executor, commandBuffer)) return YES;
     if (hm_executor_submit(_executor, commandBuffer)) return YES;
     [commandBuffer release];
     return NO;
+}
+
+static bool is_short(void *commandBuffer) {
+    return HMIsShort((HMCommandBuffer *)commandBuffer);
+}
+
+- (void)help {
+    /* Others of the device's threads would have to be woken while the queue's is, which was woken
+     * by the commit: it takes longer than to let that one do it. */
+    if (simt_pool_threads(_device->_pool) == 1) hm_executor_help(_executor, is_short);
 }
 
 - (void)commandBufferLeft {

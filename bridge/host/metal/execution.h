@@ -9,4 +9,7 @@ void HMExecute(HMCommandBuffer *commandBuffer);
 /* Whether that takes less than waking the queue's thread would. */
 BOOL HMIsBrief(HMCommandBuffer *commandBuffer);
 
+/* Whether who waits for it may as well run it: it ends before anybody becomes impatient. */
+BOOL HMIsShort(HMCommandBuffer *commandBuffer);
+
 #endif

@@ -9,6 +9,9 @@
 /* From a commit to the queue's thread at work and back to who waits. */
 enum { WAKING_NANOSECONDS = 15000 };
 
+/* Ctrl-C and the end of a timeout are seen so much later. */
+enum { IMPATIENT_NANOSECONDS = 5000000 };
+
 typedef struct failure {
     MTLCommandBufferError code; /* None: none */
     uint32_t encoder;           /* that it happened in */
@@ -102,8 +105,10 @@ static NSArray *encoder_infos(HMCommandBuffer *commandBuffer, uint32_t faulted) 
     return array;
 }
 
-BOOL HMIsBrief(HMCommandBuffer *commandBuffer) {
-    uint64_t left = WAKING_NANOSECONDS;
+/* Nobody knows how long simt takes for a kernel, or a fault that a test has armed. */
+static BOOL takes_at_most(HMCommandBuffer *commandBuffer, uint64_t nanoseconds) {
+    uint64_t left = nanoseconds;
+    if (hm_faults_are_armed()) return NO;
     for (const hm_command *command = commandBuffer->_firstCommand; command;
          command = command->next) {
         if (command->kind == HM_COMMAND_SIGNAL) continue;
@@ -114,6 +119,14 @@ BOOL HMIsBrief(HMCommandBuffer *commandBuffer) {
         left -= estimate;
     }
     return YES;
+}
+
+BOOL HMIsBrief(HMCommandBuffer *commandBuffer) {
+    return takes_at_most(commandBuffer, WAKING_NANOSECONDS);
+}
+
+BOOL HMIsShort(HMCommandBuffer *commandBuffer) {
+    return takes_at_most(commandBuffer, IMPATIENT_NANOSECONDS);
 }
 
 void HMExecute(HMCommandBuffer *commandBuffer) {

@@ -34,18 +34,30 @@ static void discard(hm_executor *executor) {
     free(executor);
 }
 
+/* The lock is held, and work waits. */
+static void *take_first(hm_executor *executor) {
+    void *work = executor->waiting[executor->first];
+    executor->first = (executor->first + 1) % executor->capacity;
+    executor->count--;
+    executor->running = true;
+    return work;
+}
+
 /* NULL once the executor is stopping. */
 static void *take(hm_executor *executor) {
-    void *work = NULL;
     pthread_mutex_lock(&executor->lock);
     while ((executor->count == 0 || executor->running) && !executor->stopping)
         pthread_cond_wait(&executor->changed, &executor->lock);
-    if (executor->count > 0) {
-        work = executor->waiting[executor->first];
-        executor->first = (executor->first + 1) % executor->capacity;
-        executor->count--;
-        executor->running = true;
-    }
+    void *work = executor->count > 0 ? take_first(executor) : NULL;
+    pthread_mutex_unlock(&executor->lock);
+    return work;
+}
+
+static void *take_wanted(hm_executor *executor, bool (*wanted)(void *work)) {
+    pthread_mutex_lock(&executor->lock);
+    bool found =
+        executor->count > 0 && !executor->running && wanted(executor->waiting[executor->first]);
+    void *work = found ? take_first(executor) : NULL;
     pthread_mutex_unlock(&executor->lock);
     return work;
 }
@@ -106,6 +118,11 @@ bool hm_executor_run(hm_executor *executor, void *work) {
     pthread_mutex_unlock(&executor->lock);
     if (idle) run(executor, work);
     return idle;
+}
+
+void hm_executor_help(hm_executor *executor, bool (*wanted)(void *work)) {
+    for (void *work; (work = take_wanted(executor, wanted));)
+        run(executor, work);
 }
 
 void hm_executor_destroy(hm_executor *executor) {

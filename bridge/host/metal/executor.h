@@ -14,6 +14,9 @@ hm_executor *hm_executor_create(size_t capacity, void (*run)(void *work));
 bool hm_executor_submit(hm_executor *executor, void *work);
 /* Runs work on the calling thread if no other is under way or waits; false: another is. */
 bool hm_executor_run(hm_executor *executor, void *work);
+/* Runs the work that waits on the calling thread, while none is under way and the next is `wanted`.
+ */
+void hm_executor_help(hm_executor *executor, bool (*wanted)(void *work));
 /* When nothing waits any more; also from within `run`. */
 void hm_executor_destroy(hm_executor *executor);
 
