@@ -51,9 +51,9 @@ static_assert(sizeof(FlashAttnPrefillSimdgroupParams) == 48, "the host packs twe
 struct Shared {
     float2 scores[QUERIES * KEYS / 2];
     half2 weights[QUERIES * KEYS / 2];
-    float factors[QUERIES];  // of each output row in this step; at the end, the sum of its weights
-    atomic_int rescaled_step;  // the last step, from 1, in which a factor is not 1
-    int unused[3];             // to a multiple of what half4 needs
+    float4 factors[QUERIES / 4];  // of each output row in a step; at the end, its sum of weights
+    atomic_int rescaled_step;     // the last step, from 1, in which a factor is not 1
+    int unused[3];                // to a multiple of what half4 needs
 };
 static_assert(sizeof(Shared) == 12432, "what the host sets aside");
 
@@ -69,8 +69,9 @@ using Product = simdgroup_float8x8;
 using Factor = simdgroup_half8x8;
 
 // Rows past the end and columns past head_dim are zero.
-inline void load_query(threadgroup half4 *query, device const float *q, int rows, int row_stride,
-                       int head_dim, int quads, float scale, uint thread_index) {
+METAL_FUNC void load_query(threadgroup half4 *query, device const float *q, int rows,
+                           int row_stride, int head_dim, int quads, float scale,
+                           uint thread_index) {
     for (int i = int(thread_index); i < QUERIES * quads; i += THREADS) {
         const int row = i / quads;
         const int quad = i % quads;
@@ -84,8 +85,8 @@ inline void load_query(threadgroup half4 *query, device const float *q, int rows
 }
 
 // `from` is the tail of the step's first row.
-inline void load_tail(threadgroup half4 (&tail)[KEYS][2], device const half *from, int row_stride,
-                      uint thread_index) {
+METAL_FUNC void load_tail(threadgroup half4 (&tail)[KEYS][2], device const half *from,
+                          int row_stride, uint thread_index) {
     const int row = int(thread_index);
     if (row >= KEYS) return;
     tail[row][0] = *(device const half4 *)(from + long(row) * row_stride);
@@ -94,8 +95,9 @@ inline void load_tail(threadgroup half4 (&tail)[KEYS][2], device const half *fro
 
 // Adds the product of a block of the strip's queries' columns and of the own keys' to the scores.
 template <typename Keys>
-inline void add_scores(thread Product (&scores)[STRIP][OWN_KEY_BLOCKS],
-                       threadgroup const half *query, int query_stride, Keys keys, int key_stride) {
+METAL_FUNC void add_scores(thread Product (&scores)[STRIP][OWN_KEY_BLOCKS],
+                           threadgroup const half *query, int query_stride, Keys keys,
+                           int key_stride) {
     Factor query_block[STRIP];
     Factor key_block[OWN_KEY_BLOCKS];
     for (int i = 0; i < STRIP; i++)
@@ -110,9 +112,9 @@ inline void add_scores(thread Product (&scores)[STRIP][OWN_KEY_BLOCKS],
 
 // Adds the product of the strip's weights and a block of the values' columns to the output.
 template <typename Values>
-inline void add_values(thread Product (&output)[STRIP],
-                       thread const Factor (&weights)[STRIP][KEY_BLOCKS], Values values,
-                       int value_stride) {
+METAL_FUNC void add_values(thread Product (&output)[STRIP],
+                           thread const Factor (&weights)[STRIP][KEY_BLOCKS], Values values,
+                           int value_stride) {
     for (int j = 0; j < KEY_BLOCKS; j++) {
         Factor value_block;
         simdgroup_load(value_block, values + long(j) * SIDE * value_stride, value_stride);
@@ -124,8 +126,8 @@ inline void add_values(thread Product (&output)[STRIP],
 // Puts a block of the strip's output into the SIMD-group's own scratch; returns the lane's quad of
 // it, of row lane / 2 and columns 4 * (lane % 2) on. Which elements of a matrix a lane holds is not
 // for a kernel to know, and a product with a diagonal matrix would carry NaN from row to row.
-inline threadgroup float4 &spread(thread const Product (&output)[STRIP], threadgroup float *scratch,
-                                  uint lane) {
+METAL_FUNC threadgroup float4 &spread(thread const Product (&output)[STRIP],
+                                      threadgroup float *scratch, uint lane) {
     simdgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < STRIP; i++)
         simdgroup_store(output[i], scratch + i * SIDE * KEYS, KEYS);
@@ -133,7 +135,7 @@ inline threadgroup float4 &spread(thread const Product (&output)[STRIP], threadg
     return ((threadgroup float4 *)(scratch + lane / 2 * KEYS))[lane % 2];
 }
 
-inline void gather(thread Product (&output)[STRIP], threadgroup const float *scratch) {
+METAL_FUNC void gather(thread Product (&output)[STRIP], threadgroup const float *scratch) {
     simdgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < STRIP; i++)
         simdgroup_load(output[i], scratch + i * SIDE * KEYS, KEYS);
@@ -157,7 +159,8 @@ prefill_attention(constant FlashAttnPrefillSimdgroupParams &params [[buffer(0)]]
                   uint simdgroup [[simdgroup_index_in_threadgroup]])
 // clang-format on
 {
-    constexpr int OWN_ROWS = QUERIES / SIMDGROUPS;  // whose softmax a SIMD-group computes
+    constexpr int OWN_ROWS = 4;  // whose softmax a SIMD-group computes, side by side in vectors
+    static_assert(OWN_ROWS * SIMDGROUPS == QUERIES, "all rows are somebody's");
     constexpr int MOST_BLOCKS = (HEAD_DIM > 0 ? HEAD_DIM : MAX_HEAD_DIM) / SIDE;
     constexpr int OWN_BLOCKS = (MOST_BLOCKS + ACROSS - 1) / ACROSS;  // of the output's columns
 
@@ -178,6 +181,7 @@ prefill_attention(constant FlashAttnPrefillSimdgroupParams &params [[buffer(0)]]
     const int strip_row = int(simdgroup) / ACROSS * STRIP * SIDE;
     const int across = int(simdgroup) % ACROSS;
     const int own_key = across * OWN_KEY_BLOCKS * SIDE;
+    const int quad_row = strip_row + int(lane) / 2;  // of what `spread` returns
 
     q += long(first_row) * params.q_row_stride + long(head) * params.q_head_stride;
     k += long(kv_head) * params.k_head_stride;
@@ -187,6 +191,7 @@ prefill_attention(constant FlashAttnPrefillSimdgroupParams &params [[buffer(0)]]
     out += (long(first_row) * params.n_heads + head) * head_dim;
 
     threadgroup half *query = (threadgroup half *)(shared + 1);
+    threadgroup const float *factors = (threadgroup const float *)shared->factors;
     threadgroup Tails *tails = (threadgroup Tails *)(query + QUERIES * width);
     threadgroup const half *strip_query = query + strip_row * width;
     threadgroup const half *strip_weights = (threadgroup half *)shared->weights + strip_row * KEYS;
@@ -200,12 +205,8 @@ prefill_attention(constant FlashAttnPrefillSimdgroupParams &params [[buffer(0)]]
         for (int i = 0; i < STRIP; i++)
             output[j][i] = make_filled_simdgroup_matrix<float, SIDE>(0.0f);
     }
-    float peak[OWN_ROWS];
-    float weight_sum[OWN_ROWS];
-    for (int i = 0; i < OWN_ROWS; i++) {
-        peak[i] = -FLT_MAX / 2;  // finite: while a row sees no key, -inf - -inf would be NaN
-        weight_sum[i] = 0.0f;
-    }
+    float4 peak = -FLT_MAX / 2;  // finite: while a row sees no key, -inf - -inf would be NaN
+    float4 weight_sum = 0.0f;
     load_query((threadgroup half4 *)query, q, rows, params.q_row_stride, head_dim, width / 4,
                params.scale, thread_index);
     if (thread_index == 0) atomic_store_explicit(&shared->rescaled_step, 0, memory_order_relaxed);
@@ -245,6 +246,7 @@ prefill_attention(constant FlashAttnPrefillSimdgroupParams &params [[buffer(0)]]
 
         if (has_tail)
             load_tail(tails->values, values + tail_column, params.v_row_stride, thread_index);
+        float4 scores_left, scores_right;  // of the lane's two keys
         for (int i = 0; i < OWN_ROWS; i++) {
             const int row = own_row + i;
             float2 score = shared->scores[row * LANES + int(lane)];
@@ -252,27 +254,34 @@ prefill_attention(constant FlashAttnPrefillSimdgroupParams &params [[buffer(0)]]
                 device const half *cells = mask + long(row) * params.kv_pad + first_key;
                 score += float2(((device const half2 *)cells)[lane]);
             }
-            const float step_peak = max(peak[i], simd_max(max(score.x, score.y)));
-            float factor = 1.0f;
-            if (step_peak > peak[i] + SLACK) {
-                factor = exp(peak[i] - step_peak);
-                peak[i] = step_peak;
-                if (lane == 0) {
-                    atomic_store_explicit(&shared->rescaled_step, step + 1, memory_order_relaxed);
-                }
-            }
-            // The sum is of the weights as the product reads them.
-            const half2 weight = half2(exp(score - peak[i]));
-            shared->weights[row * LANES + int(lane)] = weight;
-            weight_sum[i] = weight_sum[i] * factor + simd_sum(float(weight.x) + float(weight.y));
-            if (lane == 0) shared->factors[row] = factor;
+            scores_left[i] = score.x;
+            scores_right[i] = score.y;
         }
+        const float4 step_peak = max(peak, simd_max(max(scores_left, scores_right)));
+        const bool4 raised = step_peak > peak + SLACK;
+        float4 factor = 1.0f;
+        if (any(raised)) {
+            factor = select(factor, exp(peak - step_peak), raised);
+            peak = select(peak, step_peak, raised);
+            if (lane == 0)
+                atomic_store_explicit(&shared->rescaled_step, step + 1, memory_order_relaxed);
+        }
+        if (lane == 0) shared->factors[simdgroup] = factor;
+        // The sum is of the weights as the product reads them.
+        const half4 weights_left = half4(exp(scores_left - peak));
+        const half4 weights_right = half4(exp(scores_right - peak));
+        for (int i = 0; i < OWN_ROWS; i++) {
+            shared->weights[(own_row + i) * LANES + int(lane)] =
+                half2(weights_left[i], weights_right[i]);
+        }
+        weight_sum = weight_sum * factor + simd_sum(float4(weights_left) + float4(weights_right));
         threadgroup_barrier(mem_flags::mem_threadgroup);
 
         // The next step's first write to what is read here comes after its last barrier but one.
         if (atomic_load_explicit(&shared->rescaled_step, memory_order_relaxed) == step + 1) {
+            const float quad_factor = factors[quad_row];
             for (int j = 0; j < OWN_BLOCKS; j++) {
-                spread(output[j], own_scores, lane) *= shared->factors[strip_row + int(lane) / 2];
+                spread(output[j], own_scores, lane) *= quad_factor;
                 gather(output[j], own_scores);
             }
         }
@@ -292,19 +301,15 @@ prefill_attention(constant FlashAttnPrefillSimdgroupParams &params [[buffer(0)]]
     }
 
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (lane == 0) {
-        for (int i = 0; i < OWN_ROWS; i++)
-            shared->factors[own_row + i] = weight_sum[i];
-    }
+    if (lane == 0) shared->factors[simdgroup] = weight_sum;
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
-    const int row = strip_row + int(lane) / 2;
-    const float sum = shared->factors[row];
+    const float sum = factors[quad_row];
     for (int j = 0; j < OWN_BLOCKS; j++) {
         const float4 quad = spread(output[j], own_scores, lane);
         const int column = (across + j * ACROSS) * SIDE + int(lane) % 2 * 4;
-        if (row < rows && column < head_dim) {
-            device float *to = out + long(row) * params.n_heads * head_dim + column;
+        if (quad_row < rows && column < head_dim) {
+            device float *to = out + long(quad_row) * params.n_heads * head_dim + column;
             *(device float4 *)to = sum == 0.0f ? float4(0.0f) : quad / sum;
         }
     }

@@ -23,6 +23,88 @@ __attribute__((const, noinline)) inline uint32_t own_lane() {
 
 using pair = vec<float, 2>;
 
+template <class T, int N> using vector_of = typename native<T, N>::type;
+
+template <class T, int N> inline vector_of<float, N> to_float(vector_of<T, N> from) {
+    if constexpr (is_same_v<T, bfloat>) {
+        const auto bits = __builtin_convertvector(from, vector_of<uint, N>) << 16;
+        return __builtin_bit_cast(vector_of<float, N>, bits);
+    } else {
+        return __builtin_convertvector(from, vector_of<float, N>);
+    }
+}
+
+// What a lane needs of the lanes' elements of a matrix, where the matrix is on the left of a
+// product and where it is on the right: its row, and its two columns one after the other.
+template <class T> using row_elements = vector_of<T, SIDE>;
+template <class T> using column_elements = vector_of<T, 2 * SIDE>;
+
+template <class T> inline row_elements<T> load_row(const T *from) {
+    row_elements<T> elements;
+    __builtin_memcpy(&elements, from, sizeof elements);
+    return elements;
+}
+template <class T> inline row_elements<T> gather_row(const T *from, ulong stride) {
+    T elements[SIDE];
+    for (int k = 0; k < SIDE; k++)
+        elements[k] = from[k * stride];
+    return load_row(elements);
+}
+template <class T>
+inline column_elements<T> join_columns(row_elements<T> first, row_elements<T> second) {
+    return __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+                                   15);
+}
+// Of two columns side by side, row by row.
+template <class T> inline column_elements<T> load_columns(const T *from, ulong stride) {
+    using both = conditional_t<sizeof(T) == 4, ulong, uint>;
+    both row[SIDE];
+    for (int k = 0; k < SIDE; k++)
+        __builtin_memcpy(&row[k], from + k * stride, sizeof(both));
+    const vector_of<both, SIDE> rows = {row[0], row[1], row[2], row[3],
+                                        row[4], row[5], row[6], row[7]};
+    const auto elements = __builtin_bit_cast(column_elements<T>, rows);
+    return __builtin_shufflevector(elements, elements, 0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11,
+                                   13, 15);
+}
+
+// The terms of a lane's two sums, eight of each: adding them up waits until the sums are asked for,
+// so that most products cost no more than a multiplication and an addition of vectors.
+using terms = vector_of<float, 2 * SIDE>;
+
+template <class A, class B> inline terms multiply(row_elements<A> row, column_elements<B> columns) {
+    const auto factors = to_float<A, SIDE>(row);
+    return join_columns<float>(factors, factors) * to_float<B, 2 * SIDE>(columns);
+}
+// Out of line, as `multiply_together`.
+__attribute__((noinline)) inline pair sum_of(terms t) {
+    const auto fours = __builtin_shufflevector(t, t, 0, 1, 2, 3, 8, 9, 10, 11) +
+                       __builtin_shufflevector(t, t, 4, 5, 6, 7, 12, 13, 14, 15);
+    const auto twos = __builtin_shufflevector(fours, fours, 0, 1, 4, 5) +
+                      __builtin_shufflevector(fours, fours, 2, 3, 6, 7);
+    return pair(twos[0] + twos[1], twos[2] + twos[3]);
+}
+
+// What is yet to be added to a lane's two elements. Those of other types than float are rounded
+// after each product, so that nothing can wait.
+template <class T> struct addends {
+    static constexpr bool can_wait = false;
+    static constexpr bool any = false;
+    void clear() {}
+    pair sum() const { return 0.0f; }
+};
+template <> struct addends<float> {
+    static constexpr bool can_wait = true;
+    bool any = false;
+    terms waiting = 0.0f;
+    void clear() { *this = {}; }
+    void add(const addends &others, terms more) {
+        waiting = others.waiting + more;
+        any = true;
+    }
+    pair sum() const { return sum_of(waiting); }
+};
+
 // What a lane brings to a product.
 template <class A, class B> struct factors {
     vec<A, 2> a;
@@ -30,8 +112,7 @@ template <class A, class B> struct factors {
 };
 
 // Leaves each lane's part of the product where the lanes' operands were.
-template <class A, class B>
-__attribute__((noinline)) void multiply_for_all(const operands<factors<A, B>> &lanes) {
+template <class A, class B> void multiply_for_all(const operands<factors<A, B>> &lanes) {
     float a[SIDE][SIDE], b[SIDE][SIDE], product[SIDE][SIDE] = {};
     for (uint32_t lane = 0; lane < MSL_LANES; lane++) {
         const factors<A, B> brought = lanes[lane];
@@ -49,6 +130,19 @@ __attribute__((noinline)) void multiply_for_all(const operands<factors<A, B>> &l
         __builtin_memcpy(lanes.exchange->op + lane * sizeof(pair),
                          &product[row_of(lane)][column_of(lane)], sizeof(pair));
     }
+}
+
+// The calling lane's part of the product of matrices that the lanes hold together. Out of line, so
+// that the compiler unrolls the loops around products that need no meeting.
+template <class A, class B>
+MSL_CONVERGENT __attribute__((noinline)) pair multiply_together(vec<A, 2> a, vec<B, 2> b,
+                                                                uint64_t site) {
+    const auto lanes = meet(factors<A, B>{a, b}, site);
+    if (!lanes.exchange->computed) {
+        multiply_for_all(lanes);
+        lanes.exchange->computed = 1;
+    }
+    return operands<pair>{lanes.exchange, lanes.lane}[lanes.lane];
 }
 
 }  // namespace __msl
@@ -73,66 +167,90 @@ template <class T, int COLUMNS, int ROWS = COLUMNS> class simdgroup_matrix {
     simdgroup_matrix(const simdgroup_matrix &from) { *this = from; }
     simdgroup_matrix &operator=(const simdgroup_matrix &from) {
         own_ = from.own_;
+        addends_ = from.addends_;
+        if (exposed_) settle();
         whole_ = from.whole_ && !exposed_;
-        if (!whole_) return *this;
-        for (int k = 0; k < __msl::SIDE; k++)
-            row_[k] = from.row_[k], columns_[k] = from.columns_[k];
+        if (whole_) row_ = from.row_, columns_ = from.columns_;
         return *this;
     }
 
     // The calling lane's. Whoever holds the reference may write at any time, so that from now on
-    // no copies of other lanes' elements can be believed.
+    // no copies of other lanes' elements can be believed, and nothing may wait.
     storage_type &thread_elements() {
+        settle();
         exposed_ = true;
         whole_ = false;
         return own_;
     }
 
     // What the functions below are made of.
-    const storage_type &__own() const { return own_; }
+    storage_type __own() const { return addends_.any ? own_ + storage_type(addends_.sum()) : own_; }
     void __set(storage_type own) {
         own_ = own;
+        addends_.clear();
         whole_ = false;
     }
-    // `at(row, column)` may be called for elements of other lanes.
-    template <class F> __attribute__((always_inline)) void __load(F at) {
-        const uint32_t lane = __msl::own_lane();
-        const int row = __msl::row_of(lane), column = __msl::column_of(lane);
-        own_ = storage_type(at(row, column), at(row, column + 1));
+    __attribute__((always_inline)) void __fill(T value) {
+        __set(storage_type(value));
         whole_ = !exposed_;
         if (!whole_) return;
-        for (int k = 0; k < __msl::SIDE; k++) {
-            row_[k] = at(row, k);
-            columns_[k] = storage_type(at(k, column), at(k, column + 1));
+        T elements[__msl::SIDE];
+        for (int k = 0; k < __msl::SIDE; k++)
+            elements[k] = value;
+        row_ = __msl::load_row(elements);
+        columns_ = __msl::join_columns<T>(row_, row_);
+    }
+    __attribute__((always_inline)) void __load(const T *from, ulong stride, bool transposed) {
+        const uint32_t lane = __msl::own_lane();
+        const ulong row = __msl::row_of(lane), column = __msl::column_of(lane);
+        const T *first = transposed ? from + column * stride + row : from + row * stride + column;
+        __set(storage_type(first[0], first[transposed ? stride : 1]));
+        whole_ = !exposed_;
+        if (!whole_) return;
+        if (transposed) {
+            row_ = __msl::gather_row(from + row, stride);
+            columns_ = __msl::join_columns<T>(__msl::load_row(from + column * stride),
+                                              __msl::load_row(from + (column + 1) * stride));
+        } else {
+            row_ = __msl::load_row(from + row * stride);
+            columns_ = __msl::load_columns(from + column, stride);
         }
+    }
+    // Becomes `c` and the product of `a` and `b`, of which it may be each.
+    template <class A, class B, class C>
+    MSL_CONVERGENT __attribute__((always_inline)) void
+    __become(const simdgroup_matrix<A, 8, 8> &a, const simdgroup_matrix<B, 8, 8> &b,
+             const simdgroup_matrix<C, 8, 8> &c, uint64_t site) {
+        if constexpr (__msl::addends<T>::can_wait && is_same_v<C, T>) {
+            if (a.whole_ && b.whole_ && !exposed_) {
+                own_ = c.own_;
+                addends_.add(c.addends_, __msl::multiply<A, B>(a.row_, b.columns_));
+                whole_ = false;
+                return;
+            }
+        }
+        __set(storage_type(__msl::pair(c.__own()) + a.__times(b, site)));
     }
     // This lane's part of the product of this and `b`.
     template <class U>
     MSL_CONVERGENT __attribute__((always_inline)) __msl::pair
     __times(const simdgroup_matrix<U, 8, 8> &b, uint64_t site) const {
-        if (whole_ && b.whole_) {
-            __msl::pair sum = 0.0f;
-            for (int k = 0; k < __msl::SIDE; k++)
-                sum += float(row_[k]) * __msl::pair(b.columns_[k]);
-            return sum;
-        }
-        const auto lanes = __msl::meet(__msl::factors<T, U>{own_, b.own_}, site);
-        if (!lanes.exchange->computed) {
-            __msl::multiply_for_all(lanes);
-            lanes.exchange->computed = 1;
-        }
-        return __msl::operands<__msl::pair>{lanes.exchange, lanes.lane}[lanes.lane];
+        if (whole_ && b.whole_) return __msl::sum_of(__msl::multiply<T, U>(row_, b.columns_));
+        return __msl::multiply_together(__own(), b.__own(), site);
     }
 
   private:
     template <class U, int C, int R> friend class simdgroup_matrix;
 
+    void settle() { own_ = __own(), addends_.clear(); }
+
     storage_type own_;
+    [[no_unique_address]] __msl::addends<T> addends_;
     // What a product needs of other lanes, as it was loaded from memory: then the lanes need not
     // meet. The compiler drops the part that no product reads.
     bool whole_ = false, exposed_ = false;
-    T row_[__msl::SIDE];
-    storage_type columns_[__msl::SIDE];
+    __msl::row_elements<T> row_;
+    __msl::column_elements<T> columns_;
 };
 
 using simdgroup_float8x8 = simdgroup_matrix<float, 8, 8>;
@@ -142,7 +260,7 @@ using simdgroup_bfloat8x8 = simdgroup_matrix<bfloat, 8, 8>;
 template <class T, int COLUMNS, int ROWS = COLUMNS>
 inline simdgroup_matrix<T, COLUMNS, ROWS> make_filled_simdgroup_matrix(T value) {
     simdgroup_matrix<T, COLUMNS, ROWS> result;
-    result.__load([value](int, int) { return value; });
+    result.__fill(value);
     return result;
 }
 template <class T, int COLUMNS, int ROWS = COLUMNS>
@@ -154,9 +272,8 @@ inline simdgroup_matrix<T, COLUMNS, ROWS> make_diagonal_simdgroup_matrix(T value
 template <class T, int C, int R>
 inline void simdgroup_load(simdgroup_matrix<T, C, R> &to, const T *from, ulong elements_per_row = C,
                            ulong2 origin = 0, bool transposed = false) {
-    from += origin.get(1) * elements_per_row + origin.get(0);
-    const ulong down = transposed ? 1 : elements_per_row, right = transposed ? elements_per_row : 1;
-    to.__load([=](int row, int column) { return from[row * down + column * right]; });
+    to.__load(from + origin.get(1) * elements_per_row + origin.get(0), elements_per_row,
+              transposed);
 }
 template <class T, int C, int R>
 inline void simdgroup_load(simdgroup_matrix<T, C, R> &to, const volatile T *from,
@@ -174,8 +291,9 @@ MSL_CONVERGENT inline void simdgroup_store(const simdgroup_matrix<T, C, R> &from
     const ulong down = transposed ? 1 : elements_per_row, right = transposed ? elements_per_row : 1;
     to += origin.get(1) * elements_per_row + origin.get(0) + __msl::row_of(lane) * down +
           __msl::column_of(lane) * right;
-    to[0] = from.__own().get(0);
-    to[right] = from.__own().get(1);
+    const vec<T, 2> own = from.__own();
+    to[0] = own.get(0);
+    to[right] = own.get(1);
 }
 
 // Sums are of float, and rounded once to the type of the result.
@@ -190,8 +308,7 @@ MSL_CONVERGENT inline void
 simdgroup_multiply_accumulate(simdgroup_matrix<T, 8, 8> &result, const simdgroup_matrix<A, 8, 8> &a,
                               const simdgroup_matrix<B, 8, 8> &b,
                               const simdgroup_matrix<C, 8, 8> &c, MSL_SITE) {
-    const __msl::pair product = a.__times(b, site);
-    result.__set(vec<T, 2>(__msl::pair(c.__own()) + product));
+    result.__become(a, b, c, site);
 }
 
 // An operator cannot take its caller's place: lanes anywhere else are let catch up first.
