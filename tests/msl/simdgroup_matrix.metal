@@ -214,3 +214,44 @@ kernel void arrays_of_matrices(CHECKED, WHOLE) {
     }
     CHECK(sums[1][0].thread_elements()[0] == 2 * product(row_of(lane), column_of(lane)));
 }
+
+// Sums of products of loaded matrices may wait; whoever looks must not notice.
+kernel void looked_at_between_products(CHECKED, WHOLE) {
+    ONLY_WHOLE_GROUPS;
+    OWN(float);
+    fill(own, lane, 8);
+    const int row = row_of(lane), column = column_of(lane);
+    const float once = product(row, column);
+    simdgroup_float8x8 a, one(1.0f), c = make_filled_simdgroup_matrix<float, 8>(1.0f), d, e;
+    simdgroup_load(a, own);
+    for (int k = 0; k < 3; k++)
+        simdgroup_multiply_accumulate(c, a, a, c);
+    d = c;
+    thread auto &elements = d.thread_elements();
+    CHECK(elements[0] == 1 + 3 * once);
+    simdgroup_multiply_accumulate(d, a, a, d);
+    CHECK(elements[0] == 1 + 4 * once);
+    elements[0] = 5;
+    simdgroup_multiply_accumulate(e, a, a, d);
+    CHECK(e.thread_elements()[0] == 5 + once);
+    simdgroup_multiply(e, c, one);
+    CHECK(e.thread_elements()[0] == 1 + 3 * once);
+    simdgroup_multiply_accumulate(e, a, a, c);
+    CHECK(e.thread_elements()[1] == 1 + 4 * product(row, column + 1));
+    simdgroup_store(c, own);
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    CHECK(own[lane] == 1 + 3 * product(lane / 8, lane % 8));
+}
+
+kernel void loaded_and_stored_as_it_is(CHECKED, WHOLE) {
+    ONLY_WHOLE_GROUPS;
+    OWN(float);
+    for (int k = lane; k < 64; k += 32)
+        own[k] = k % 2 == 0 ? -0.0f : as_type<float>(0x7fc12345u);
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    simdgroup_float8x8 a;
+    simdgroup_load(a, own);
+    simdgroup_store(a, own);
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    CHECK(as_type<uint>(own[lane]) == (lane % 2 == 0 ? 0x80000000u : 0x7fc12345u));
+}
