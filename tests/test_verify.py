@@ -58,7 +58,6 @@ DECODE_MUTANTS = {
 }
 SHARED_MUTANTS = {
     "forgets the mask": ("tile_class == MIXED && row < rows", "false"),
-    "forgets to rescale the sum": ("weight_sum[i] * factor", "weight_sum[i]"),
     "reads the neighbouring head": (
         "v += long(kv_head) *",
         "v += long(kv_head ^ 1) *",
@@ -68,13 +67,15 @@ SHARED_MUTANTS = {
 PREFILL_MUTANTS = {
     TENSOR: {
         **SHARED_MUTANTS,
+        "forgets to rescale the sum": ("weight_sum[i] * factor", "weight_sum[i]"),
         "forgets to rescale the output": ("output[i] *= shared->factors", "output[i] *= 1.0f; //"),
     },
     SIMDGROUP: {
         **SHARED_MUTANTS,
+        "forgets to rescale the sum": ("weight_sum * factor", "weight_sum"),
         "forgets to rescale the output": (
-            "own_scores, lane) *= shared",
-            "own_scores, lane); shared",
+            "own_scores, lane) *= quad_factor",
+            "own_scores, lane) *= 1.0f",
         ),
         "takes a tail for whole": ("head_dim % SIDE != 0", "false"),
         "skips a block of the head": ("blocks = whole_blocks +", "blocks = whole_blocks - 1 +"),

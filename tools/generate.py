@@ -82,7 +82,8 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "--check",
         action="store_true",
         help="generate again with NumPy attention and compare the tokens: at least "
-        f"{CHECKED_TOKENS}, past the answer's end if need be; status 1 when they differ",
+        f"{CHECKED_TOKENS}, past the answer's end if need be; status 1 when they differ, as tokens "
+        "that are all but equally likely may",
     )
     parser.add_argument(
         "--attention",

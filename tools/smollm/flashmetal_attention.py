@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import flashmetal as fm
-from flashmetal.ops.flash_attention import (
-    FlashAttentionParams,
-    encode_attention_q_offset,
-    register,
-)
+from flashmetal.ops import flash_attention, flash_attn_prefill_blk, flash_attn_prefill_simdgroup
+from flashmetal.ops.flash_attn_prefill_simdgroup import kv_pad
 
 from .errors import GenerateError
+from .flashmetal_prefill import Prefill
 from .gguf_file import ModelConfig
 
 
@@ -30,7 +28,7 @@ def open_device(engine: str | None = None) -> fm.Device:
 
 
 class FlashmetalAttention:
-    """Decode attention of a flashmetal device over an f16 cache in its buffers.
+    """Attention of a flashmetal device over an f16 cache in its buffers.
 
     Parameters
     ----------
@@ -43,17 +41,15 @@ class FlashmetalAttention:
     """
 
     def __init__(self, config: ModelConfig, capacity: int, device: fm.Device) -> None:
+        self._config = config
         self._device = device
         self._registry = fm.KernelRegistry(device)
-        register(self._registry)
+        for operation in (flash_attention, flash_attn_prefill_blk, flash_attn_prefill_simdgroup):
+            operation.register(self._registry)
 
-        heads = {
-            "n_heads": config.n_heads,
-            "n_kv_heads": config.n_kv_heads,
-            "head_dim": config.head_dim,
-        }
+        # Prefill reads whole tiles of the cache, whose rows past the last are zero.
         self.cache = fm.KVCache(
-            device, config.n_layers, capacity, config.n_kv_heads, config.head_dim
+            device, config.n_layers, kv_pad(capacity), config.n_kv_heads, config.head_dim
         )
         row_shape = (capacity, config.n_heads, config.head_dim)
         self._q = device.alloc(row_shape, "f32")
@@ -61,34 +57,37 @@ class FlashmetalAttention:
         self._q_rows = np.asarray(self._q)
         self._out_rows = np.asarray(self._out)
 
-        self._params = FlashAttentionParams(seq_len=0, **heads)
         self._plans = [
-            fm.DecodePlan(self._registry, *self._buffers(layer), **heads)
+            fm.DecodePlan(
+                self._registry,
+                *self._buffers(layer),
+                n_heads=config.n_heads,
+                n_kv_heads=config.n_kv_heads,
+                head_dim=config.head_dim,
+            )
             for layer in range(config.n_layers)
         ]
+        self._prefill: Prefill | None = None
 
     def attend(self, layer: int, q: np.ndarray, start: int) -> np.ndarray:
-        """Implement `Attention.attend`: one dispatch per row, one command buffer per layer."""
+        """Implement `Attention.attend`: one dispatch in one command buffer per layer."""
         rows = len(q)
         self._q_rows[:rows] = q
-        encoder = self._device.encoder()
         if rows == 1:
+            encoder = self._device.encoder()
             self._plans[layer].encode(encoder, start + 1)
         else:
-            self._encode_rows(encoder, layer, rows, start)
+            prefill = self._prefill_of(start, rows)
+            encoder = self._device.encoder()
+            prefill.encode(encoder, *self._buffers(layer))
         encoder.commit_and_wait()
         return self._out_rows[:rows]
 
-    def _encode_rows(self, encoder: fm.CommandEncoder, layer: int, rows: int, start: int) -> None:
-        buffers = self._buffers(layer)
-        row_bytes = self._q_rows.strides[0]
-        # Rows write apart from each other and only read the cache: no barrier between them.
-        for row in range(rows):
-            self._params.seq_len = start + row + 1
-            offset = row * row_bytes
-            encode_attention_q_offset(
-                encoder, self._registry, *buffers, self._params, offset, offset
-            )
+    def _prefill_of(self, start: int, rows: int) -> Prefill:
+        # The layers come one after another with the same rows.
+        if self._prefill is None or self._prefill.span != (start, rows):
+            self._prefill = Prefill(self._registry, self._config, start, rows)
+        return self._prefill
 
     def _buffers(self, layer: int) -> tuple[fm.Buffer, ...]:
         return self._q, self.cache.k(layer), self.cache.v(layer), self._out

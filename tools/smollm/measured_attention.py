@@ -17,20 +17,27 @@ _MOST_COMPARED = 256
 
 @dataclass
 class DispatchTimes:
-    """Sum over dispatches: one per row and layer."""
+    """Sum over dispatches of attention: one per layer, for all rows that come together."""
 
     dispatches: int = 0
     seconds: float = 0.0
 
-    def add(self, dispatches: int, seconds: float) -> None:
-        """Count dispatches that took `seconds` together."""
-        self.dispatches += dispatches
+    def add(self, seconds: float) -> None:
+        """Count a dispatch that took `seconds`."""
+        self.dispatches += 1
         self.seconds += seconds
 
     @property
     def mean(self) -> float:
         """Return seconds per dispatch, or 0 when there was none."""
         return self.seconds / self.dispatches if self.dispatches else 0.0
+
+
+class Difference(NamedTuple):
+    """The largest ``|out - fp64 attention|``, and how many rows were compared."""
+
+    largest: float
+    rows: int
 
 
 class _Sample(NamedTuple):
@@ -41,7 +48,7 @@ class _Sample(NamedTuple):
 
 
 class MeasuredAttention:
-    """Passes everything on to `attention` and remembers what `largest_difference` needs.
+    """Passes everything on to `attention` and remembers what comparing it needs.
 
     Each position is sampled at one layer, layers taking turns. The cache only grows, so what a
     sample attended to is still there afterwards: the timed part copies two rows, no more.
@@ -50,7 +57,8 @@ class MeasuredAttention:
     def __init__(self, attention: Attention) -> None:
         self._attention = attention
         self._n_layers = attention.cache.layers
-        self._samples: list[_Sample] = []
+        self._prompt_samples: list[_Sample] = []
+        self._step_samples: list[_Sample] = []
         self.prompt = DispatchTimes()
         self.steps = DispatchTimes()
 
@@ -65,17 +73,26 @@ class MeasuredAttention:
         out = self._attention.attend(layer, q, start)
         seconds = time.perf_counter() - began
         times = self.prompt if start == 0 else self.steps
-        times.add(len(q), seconds)
+        times.add(seconds)
+        samples = self._prompt_samples if start == 0 else self._step_samples
         for row in range((layer - start) % self._n_layers, len(q), self._n_layers):
-            self._samples.append(_Sample(layer, start + row, q[row].copy(), out[row].copy()))
+            samples.append(_Sample(layer, start + row, q[row].copy(), out[row].copy()))
         return out
 
-    def largest_difference(self) -> tuple[float, int]:
-        """Return the largest ``|out - fp64 attention|`` and how many rows were compared."""
-        stride = -(-len(self._samples) // _MOST_COMPARED) or 1
-        compared = self._samples[::stride]
+    def prompt_difference(self) -> Difference:
+        """Compare rows of the prompt with fp64."""
+        return self._compare(self._prompt_samples)
+
+    def step_difference(self) -> Difference:
+        """Compare rows of the steps after the prompt with fp64."""
+        return self._compare(self._step_samples)
+
+    def _compare(self, samples: list[_Sample]) -> Difference:
+        stride = -(-len(samples) // _MOST_COMPARED) or 1
+        compared = samples[::stride]
         # NumPy's maximum, unlike the builtin, is NaN as soon as one difference is.
-        return float(np.max(list(map(self._difference, compared)), initial=0.0)), len(compared)
+        largest = float(np.max(list(map(self._difference, compared)), initial=0.0))
+        return Difference(largest, len(compared))
 
     def _difference(self, sample: _Sample) -> float:
         seen = slice(sample.position + 1)

@@ -23,7 +23,8 @@ class Report:
     step_dispatches: int
     step_dispatch_seconds: float
     attention_share: float
-    largest_difference: float
+    prompt_largest_difference: float
+    step_largest_difference: float
     compared_rows: int
 
     @classmethod
@@ -36,7 +37,7 @@ class Report:
         attention: MeasuredAttention,
     ) -> Report:
         """Collect the figures, comparing the samples of `attention` with fp64."""
-        difference, compared = attention.largest_difference()
+        prompt, step = attention.prompt_difference(), attention.step_difference()
         steps = attention.steps
         return cls(
             attention=name,
@@ -50,8 +51,9 @@ class Report:
             step_dispatches=steps.dispatches,
             step_dispatch_seconds=steps.mean,
             attention_share=steps.seconds / (transcript.step_seconds or 1.0),
-            largest_difference=difference,
-            compared_rows=compared,
+            prompt_largest_difference=prompt.largest,
+            step_largest_difference=step.largest,
+            compared_rows=prompt.rows + step.rows,
         )
 
     def lines(self) -> list[str]:
@@ -65,7 +67,8 @@ class Report:
             f"{self.prompt_dispatch_seconds * 1e3:.3f} ms; "
             f"{self.prompt_dispatches + self.step_dispatches} dispatches",
             f"largest difference from fp64 attention on the same q, K and V: "
-            f"{self.largest_difference:.1e} ({self.compared_rows} rows compared)",
+            f"{self.prompt_largest_difference:.1e} in the prompt, "
+            f"{self.step_largest_difference:.1e} after it ({self.compared_rows} rows compared)",
         ]
 
     def as_json(self) -> dict[str, object]:
