@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status.
 
     0: all is well. 1: `verify` found a broken limit, or the output could not be written. 2: wrong
-    usage, or no device. 130: interrupted.
+    usage, no device, or not enough memory. 130: interrupted.
     """
     options = _parser().parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
@@ -42,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
     except FlashMetalError as error:
         return _complain(error, STATUS_REFUSED)
+    except MemoryError as error:
+        return _complain(f"not enough memory: {error}", STATUS_REFUSED)
     except KeyboardInterrupt:
         return _complain("interrupted", STATUS_INTERRUPTED)
     except OSError as error:

@@ -113,6 +113,15 @@ def test_no_device_is_an_error_without_a_traceback(capsys):
     assert capsys.readouterr().err.startswith("flashmetal: No Metal GPU device found")
 
 
+def test_too_little_memory_is_an_error_without_a_traceback(monkeypatch, capsys):
+    def refuse(quick):
+        raise MemoryError("Unable to allocate 373. TiB")
+
+    monkeypatch.setattr(cli, "grid", refuse)
+    assert cli.main(["verify"]) == 2
+    assert capsys.readouterr().err == "flashmetal: not enough memory: Unable to allocate 373. TiB\n"
+
+
 @pytest.mark.parametrize("arguments", [[], ["unknown"], ["verify", "--threads", "many"]])
 def test_wrong_usage_exits_with_2(arguments, capsys):
     with pytest.raises(SystemExit) as error:
