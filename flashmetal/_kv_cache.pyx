@@ -31,8 +31,8 @@ cdef extern from "Python.h":
 
 
 cdef extern from "half_float.h" nogil:
-    size_t half_find_overflow(const float *values, size_t count)
-    void half_convert(const float *values, uint16_t *halves, size_t count)
+    size_t half_find_overflow(const void *values, size_t count)
+    void half_convert(const void *values, uint16_t *halves, size_t count)
 
 
 cdef tuple GROWTHS = ("fixed", "grow", "ring")
@@ -359,13 +359,16 @@ cdef int write_both(KVCache cache, int index, Rows *k, Rows *v, const Source *ke
                     const Source *values) except -1:
     cdef Layer *layer = &cache.layers[index]
     cdef Allocation allocation = allocation_of(cache, index)
+    # Released while the numbers were looked at?
+    cdef uint16_t *key_memory = memory_of(cache, index, False)
+    cdef uint16_t *value_memory = memory_of(cache, index, True)
     cdef bytes _own_keys = copy_of_own(k, allocation, keys)
     cdef bytes _own_values = copy_of_own(v, allocation, values)
     # Nobody releases the memory meanwhile.
     allocation.exports += 1
     try:
-        write(memory_of(cache, index, False), cache.row_elements, layer, k)
-        write(memory_of(cache, index, True), cache.row_elements, layer, v)
+        write(key_memory, cache.row_elements, layer, k)
+        write(value_memory, cache.row_elements, layer, v)
     finally:
         allocation.exports -= 1
     layer.total += k.rows
@@ -546,10 +549,10 @@ cdef void write_head(uint16_t *to, const char *first, const Rows *rows) noexcept
     cdef Py_ssize_t i
     if rows.is_f32:
         if rows.stride == sizeof(float):
-            half_convert(<const float *>first, to, rows.width)
+            half_convert(first, to, rows.width)
         else:
             for i in range(rows.width):
-                half_convert(<const float *>(first + i * rows.stride), to + i, 1)
+                half_convert(first + i * rows.stride, to + i, 1)
     elif rows.stride == sizeof(uint16_t):
         memcpy(to, first, rows.width * sizeof(uint16_t))
     else:
@@ -566,7 +569,7 @@ cdef bint find_overflow(const Rows *rows, Py_ssize_t *row, float *value) noexcep
             first = rows.first + row[0] * rows.row_stride + head * rows.head_stride
             i = overflow_of_head(first, rows)
             if i < rows.width:
-                value[0] = (<const float *>(first + i * rows.stride))[0]
+                memcpy(value, first + i * rows.stride, sizeof(float))
                 return True
     return False
 
@@ -574,8 +577,8 @@ cdef bint find_overflow(const Rows *rows, Py_ssize_t *row, float *value) noexcep
 cdef Py_ssize_t overflow_of_head(const char *first, const Rows *rows) noexcept nogil:
     cdef Py_ssize_t i
     if rows.stride == sizeof(float):
-        return half_find_overflow(<const float *>first, rows.width)
+        return half_find_overflow(first, rows.width)
     for i in range(rows.width):
-        if half_find_overflow(<const float *>(first + i * rows.stride), 1) == 0:
+        if half_find_overflow(first + i * rows.stride, 1) == 0:
             return i
     return rows.width

@@ -23,14 +23,21 @@ static inline uint32_t half_bits(float value) {
     return bits;
 }
 
+/* Arrays of Python need not be aligned. */
+static inline float half_load(const void *from, size_t i) {
+    float value;
+    memcpy(&value, (const char *)from + i * sizeof value, sizeof value);
+    return value;
+}
+
 /* The index of the first number that is finite and too large; `count` when there is none. */
-static inline size_t half_find_overflow(const float *from, size_t count) {
+static inline size_t half_find_overflow(const void *from, size_t count) {
     uint32_t any = 0;
     for (size_t i = 0; i < count; i++)
-        any |= (half_bits(from[i]) & FLOAT_MAGNITUDE) - HALF_OVERFLOW <
+        any |= (half_bits(half_load(from, i)) & FLOAT_MAGNITUDE) - HALF_OVERFLOW <
                (uint32_t)FLOAT_INFINITY - HALF_OVERFLOW;
     for (size_t i = 0; any && i < count; i++)
-        if ((half_bits(from[i]) & FLOAT_MAGNITUDE) - HALF_OVERFLOW <
+        if ((half_bits(half_load(from, i)) & FLOAT_MAGNITUDE) - HALF_OVERFLOW <
             (uint32_t)FLOAT_INFINITY - HALF_OVERFLOW)
             return i;
     return count;
@@ -52,23 +59,26 @@ static inline uint16_t half_of(float value) {
     return sign | (uint16_t)(half_bits(small + 0.5f) - half_bits(0.5f));
 }
 
-static inline void half_convert_portable(const float *from, uint16_t *to, size_t count) {
+static inline void half_convert_portable(const void *from, uint16_t *to, size_t count) {
     for (size_t i = 0; i < count; i++)
-        to[i] = half_of(from[i]);
+        to[i] = half_of(half_load(from, i));
 }
 
 #if defined(__x86_64__)
 __attribute__((target("avx,f16c"))) static inline void
-half_convert_f16c(const float *from, uint16_t *to, size_t count) {
+half_convert_f16c(const void *from, uint16_t *to, size_t count) {
+    const char *bytes = from;
     size_t whole = count / 8 * 8;
     for (size_t i = 0; i < whole; i += 8)
-        _mm_storeu_si128((__m128i *)(to + i),
-                         _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
-    half_convert_portable(from + whole, to + whole, count - whole);
+        _mm_storeu_si128(
+            (__m128i *)(to + i),
+            _mm256_cvtps_ph(_mm256_loadu_ps((const float *)(bytes + i * sizeof(float))),
+                            _MM_FROUND_TO_NEAREST_INT));
+    half_convert_portable(bytes + whole * sizeof(float), to + whole, count - whole);
 }
 #endif
 
-static inline void half_convert(const float *from, uint16_t *to, size_t count) {
+static inline void half_convert(const void *from, uint16_t *to, size_t count) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("f16c")) {
         half_convert_f16c(from, to, count);

@@ -108,6 +108,17 @@ def test_rows_of_any_layout(device, layout, dtype):
         assert np.array_equal(np.asarray(side)[: len(source)], source.astype("f2"))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_rows_need_no_alignment(device, dtype):
+    rows = np.random.default_rng(5).standard_normal((3, HEADS, WIDTH)).astype(dtype)
+    memory = bytearray(rows.nbytes + 1)
+    memory[1:] = rows.tobytes()
+    unaligned = np.frombuffer(memory, dtype, offset=1).reshape(rows.shape)
+    cache = cache_of(device)
+    cache.append(0, unaligned, unaligned)
+    assert np.array_equal(np.asarray(cache.k(0))[:3], rows.astype("f2"))
+
+
 def test_many_rows_at_once(device):
     source = np.random.default_rng(4).standard_normal((2000, HEADS, WIDTH)).astype("f4")
     cache = cache_of(device, 2000)

@@ -62,7 +62,23 @@ static void overflows_are_found(void) {
     failures += half_find_overflow(values, 37) != 37;
 }
 
+/* Which the undefined-behaviour sanitizer watches. */
+static void numbers_need_no_alignment(void) {
+    char memory[37 * sizeof(float) + 1];
+    float values[37];
+    uint16_t halves[37];
+    for (size_t i = 0; i < 37; i++)
+        values[i] = (float)i * 0.37f;
+    memcpy(memory + 1, values, sizeof values);
+    half_convert_portable(memory + 1, halves, 37);
+    compare("portable, unaligned", values, halves, 37);
+    half_convert(memory + 1, halves, 37);
+    compare("best, unaligned", values, halves, 37);
+    failures += half_find_overflow(memory + 1, 37) != 37;
+}
+
 int main(void) {
+    numbers_need_no_alignment();
     every_way_rounds_to_nearest_even();
     overflows_are_found();
     return failures != 0;
