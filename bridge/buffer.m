@@ -24,15 +24,15 @@ static fm_status check_pages(const fm_device *device, const void *memory, size_t
 }
 
 /* Takes over `metal`; nil is Metal's refusal. */
-static fm_status adopt(fm_buffer *buffer, id<MTLBuffer> metal, size_t length, fm_buffer **out,
-                       fm_error *error) {
+static fm_status adopt(fm_buffer *buffer, id<MTLBuffer> metal, void *contents, size_t length,
+                       fm_buffer **out, fm_error *error) {
     if (!metal) {
         free(buffer);
         return fm_fail(error, FM_ALLOCATION_FAILED, "Metal returned no buffer of %zu bytes",
                        length);
     }
     buffer->metal = metal;
-    buffer->contents = metal.contents;
+    buffer->contents = contents;
     buffer->length = length;
     *out = buffer;
     return FM_OK;
@@ -47,7 +47,7 @@ fm_status fm_buffer_create(fm_device *device, size_t length, fm_buffer **out, fm
         /* Metal promises zeros; its hazard tracking orders command buffers that share a buffer. */
         id<MTLBuffer> metal = [device->metal newBufferWithLength:length
                                                          options:MTLResourceStorageModeShared];
-        return adopt(buffer, metal, length, out, error);
+        return adopt(buffer, metal, metal.contents, length, out, error);
     }
 }
 
@@ -66,7 +66,7 @@ fm_status fm_buffer_wrap(fm_device *device, void *memory, size_t length, fm_rele
                                                                length:length
                                                               options:MTLResourceStorageModeShared
                                                           deallocator:release ? deallocator : nil];
-        return adopt(buffer, metal, length, out, error);
+        return adopt(buffer, metal, memory, length, out, error);
     }
 }
 

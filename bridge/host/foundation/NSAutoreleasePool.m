@@ -27,7 +27,9 @@ static bool become_spare(NSAutoreleasePool *pool) {
     if (!spare.is_watched) return false;
     hm_object_header *header = hm_header_of(pool);
     header->references = 0;
-    hm_live_add(header->live_slot, -1);
+    /* Once: what is used again is not counted again, which would take as long as all the rest. */
+    if (!pool->_isUncounted) hm_live_add(header->live_slot, -1);
+    pool->_isUncounted = YES;
     spare.pools[spare.count++] = pool;
     return true;
 }
@@ -37,9 +39,7 @@ static bool become_spare(NSAutoreleasePool *pool) {
 + (instancetype)alloc {
     if (spare.count == 0) return [super alloc];
     NSAutoreleasePool *pool = spare.pools[--spare.count];
-    hm_object_header *header = hm_header_of(pool);
-    header->references = 1;
-    hm_live_add(header->live_slot, 1);
+    hm_header_of(pool)->references = 1;
     return pool;
 }
 
@@ -90,6 +90,7 @@ static bool become_spare(NSAutoreleasePool *pool) {
 
 - (void)dealloc {
     free(_objects);
+    if (_isUncounted) hm_live_add(hm_header_of(self)->live_slot, 1);
     [super dealloc];
 }
 

@@ -2,6 +2,7 @@
 #include <Block.h>
 #include "faults.h"
 #include "device_limits.h"
+#include "object_header.h"
 #include "pages.h"
 
 static MTLStorageMode storage_mode(MTLResourceOptions options) {
@@ -24,7 +25,7 @@ static MTLStorageMode storage_mode(MTLResourceOptions options) {
         [self release];
         return nil;
     }
-    _device = [device retain];
+    _device = hm_retain(device);
     _length = length;
     _options = options;
     return self;
@@ -41,7 +42,7 @@ static MTLStorageMode storage_mode(MTLResourceOptions options) {
         [self release];
         return nil;
     }
-    _device = [device retain];
+    _device = hm_retain(device);
     _memory = memory;
     _length = length;
     _options = options;

@@ -11,6 +11,9 @@ NS_ASSUME_NONNULL_BEGIN
     id *_objects;
     NSUInteger _count, _capacity;
     NSAutoreleasePool *_outer;
+
+  @package
+    BOOL _isUncounted; /* among the live objects: it was drained once, and kept */
 }
 + (void)addObject:(id)anObject;
 - (void)addObject:(id)anObject;
