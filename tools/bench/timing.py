@@ -71,7 +71,7 @@ def each_call(call: Callable[[], object], seconds: float) -> Callable[[], list[f
     return take_turn
 
 
-def warm(read: Callable[[], float], readings: int = 10) -> Callable[[], list[float]]:
+def warm(read: Callable[[], float], readings: int = 5) -> Callable[[], list[float]]:
     """Return a turn of several readings, for what times itself and is short.
 
     Parameters

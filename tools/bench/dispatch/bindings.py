@@ -10,7 +10,7 @@ from time import perf_counter
 
 from flashmetal.bench.dispatch.compiled import compile_shared, load
 from flashmetal.bench.dispatch.wrapping import array_to_wrap
-from flashmetal.bench.timing import Case
+from flashmetal.bench.timing import Case, warm
 from flashmetal.errors import UnsupportedFeature
 
 __all__ = ["BINDINGS", "cases", "empty_function"]
@@ -42,20 +42,20 @@ def nothing(a, b, c, d, e, f, g, h, i, j):
     """Take ten arguments."""
 
 
-def empty_function() -> list[float]:
+def empty_function() -> float:
     """Call a Python function of ten arguments."""
     return _time_calls(nothing)
 
 
-def _time_calls(function: Callable[..., object]) -> list[float]:
+def _time_calls(function: Callable[..., object]) -> float:
     start = perf_counter()
     for _ in repeat(None, CALLS):
         function(1, 2, 3, 4, 5, 6.0, 7, 8, 9, 10)
-    return [(perf_counter() - start) / CALLS]
+    return (perf_counter() - start) / CALLS
 
 
 def _case(function: Callable[..., object]) -> Case:
-    return Case(lambda: _time_calls(function), loops_in_python=True)
+    return Case(warm(lambda: _time_calls(function)), loops_in_python=True)
 
 
 def _ctypes(folder: pathlib.Path) -> dict[str, Case]:
@@ -104,15 +104,15 @@ def _nanobind(folder: pathlib.Path) -> dict[str, Case]:
     module = load(folder, "flashmetal_nanobind", sources, flags)
     take, array = module.take, array_to_wrap()
 
-    def take_array() -> list[float]:
+    def take_array() -> float:
         start = perf_counter()
         for _ in repeat(None, CALLS):
             take(array)
-        return [(perf_counter() - start) / CALLS]
+        return (perf_counter() - start) / CALLS
 
     return {
         "nanobind": _case(module.nothing),
-        "nanobind, array argument": Case(take_array, loops_in_python=True),
+        "nanobind, array argument": Case(warm(take_array), loops_in_python=True),
     }
 
 
@@ -135,7 +135,7 @@ def cases(names: Sequence[str], folder: pathlib.Path) -> tuple[dict[str, Case], 
     tuple
         The cases, and why bindings are left out, by name.
     """
-    given = {"empty function": Case(empty_function, loops_in_python=True)}
+    given = {"empty function": Case(warm(empty_function), loops_in_python=True)}
     left_out: dict[str, str] = {}
     for name in names:
         try:

@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from flashmetal.bench.dispatch.decoding import Decoding
-from flashmetal.bench.timing import Case
+from flashmetal.bench.timing import Case, warm
 
 __all__ = ["array_to_wrap", "cases"]
 
@@ -26,28 +26,28 @@ def cases(decoding: Decoding) -> dict[str, Case]:
     wrap, array = decoding.device.wrap, array_to_wrap()
     buffer, raw, u2 = decoding.device.alloc(2048, "u16"), bytearray(4096), np.dtype("u2")
 
-    def wrap_and_release() -> list[float]:
+    def wrap_and_release() -> float:
         start = perf_counter()
         for _ in repeat(None, CALLS):
             wrap(array)
-        return [(perf_counter() - start) / CALLS]
+        return (perf_counter() - start) / CALLS
 
-    def as_array() -> list[float]:
+    def as_array() -> float:
         as_numpy = np.asarray
         start = perf_counter()
         for _ in repeat(None, CALLS):
             as_numpy(buffer)
-        return [(perf_counter() - start) / CALLS]
+        return (perf_counter() - start) / CALLS
 
-    def from_buffer() -> list[float]:
+    def from_buffer() -> float:
         as_numpy = np.frombuffer
         start = perf_counter()
         for _ in repeat(None, CALLS):
             as_numpy(raw, u2)
-        return [(perf_counter() - start) / CALLS]
+        return (perf_counter() - start) / CALLS
 
     return {
-        "Device.wrap and release": Case(wrap_and_release, loops_in_python=True),
-        "np.asarray(buffer)": Case(as_array, loops_in_python=True),
-        "np.frombuffer": Case(from_buffer, loops_in_python=True),
+        "Device.wrap and release": Case(warm(wrap_and_release), loops_in_python=True),
+        "np.asarray(buffer)": Case(warm(as_array), loops_in_python=True),
+        "np.frombuffer": Case(warm(from_buffer), loops_in_python=True),
     }
