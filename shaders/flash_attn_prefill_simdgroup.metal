@@ -65,6 +65,7 @@ struct Tails {
 };
 static_assert(sizeof(Tails) == 2048, "what the host sets aside");
 
+// Functions of matrices take references to ones that are not const.
 using Product = simdgroup_float8x8;
 using Factor = simdgroup_half8x8;
 
@@ -113,7 +114,7 @@ METAL_FUNC void add_scores(thread Product (&scores)[STRIP][OWN_KEY_BLOCKS],
 // Adds the product of the strip's weights and a block of the values' columns to the output.
 template <typename Values>
 METAL_FUNC void add_values(thread Product (&output)[STRIP],
-                           thread const Factor (&weights)[STRIP][KEY_BLOCKS], Values values,
+                           thread Factor (&weights)[STRIP][KEY_BLOCKS], Values values,
                            int value_stride) {
     for (int j = 0; j < KEY_BLOCKS; j++) {
         Factor value_block;
@@ -126,8 +127,8 @@ METAL_FUNC void add_values(thread Product (&output)[STRIP],
 // Puts a block of the strip's output into the SIMD-group's own scratch; returns the lane's quad of
 // it, of row lane / 2 and columns 4 * (lane % 2) on. Which elements of a matrix a lane holds is not
 // for a kernel to know, and a product with a diagonal matrix would carry NaN from row to row.
-METAL_FUNC threadgroup float4 &spread(thread const Product (&output)[STRIP],
-                                      threadgroup float *scratch, uint lane) {
+METAL_FUNC threadgroup float4 &spread(thread Product (&output)[STRIP], threadgroup float *scratch,
+                                      uint lane) {
     simdgroup_barrier(mem_flags::mem_threadgroup);
     for (int i = 0; i < STRIP; i++)
         simdgroup_store(output[i], scratch + i * SIDE * KEYS, KEYS);
