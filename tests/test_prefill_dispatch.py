@@ -7,6 +7,7 @@ import pytest
 from prefill_arguments import (
     COUNTS,
     DTYPES,
+    HEAD_DIM,
     NAMES,
     SHAPE,
     SIZES,
@@ -18,6 +19,7 @@ from prefill_families import FAMILIES
 
 import flashmetal as fm
 from flashmetal import _host
+from flashmetal.ops import flash_attn_prefill_blk
 
 I32_MAX = 2**31 - 1
 
@@ -334,3 +336,23 @@ def test_refused_calls_keep_nothing_alive(family, device, registry):
         refuse(family, registry, params_of(family, rows=1000), buffers_of(device))
     gc.collect()  # of the exceptions' tracebacks
     assert _host.live_objects() == before
+
+
+@pytest.mark.parametrize("other", [None, "registry", 5], ids=repr)
+def test_questions_about_no_registry_are_refused(device, family, other):
+    with pytest.raises(fm.errors.InvalidArgument, match="registry must be KernelRegistry"):
+        family.available(other, device, HEAD_DIM)
+
+
+@pytest.mark.parametrize("head_dim", [None, "64", 64.0, 1.5, -4, 2**70], ids=repr)
+def test_questions_about_no_head_dim_are_refused(family, head_dim):
+    for question in (family.op.queries_per_threadgroup, family.op.threadgroup_memory_bytes):
+        with pytest.raises(fm.errors.InvalidArgument, match="unsupported head_dim"):
+            question(head_dim)
+
+
+@pytest.mark.parametrize("other", [None, "params", 5], ids=repr)
+def test_tiles_of_no_params_are_refused(other):
+    for question in (flash_attn_prefill_blk.blk_shape, flash_attn_prefill_blk.blk_buffer_byte_len):
+        with pytest.raises(fm.errors.InvalidArgument, match="params must be BlkParams"):
+            question(other)

@@ -55,6 +55,7 @@ def blk_shape(params: BlkParams) -> tuple[int, int]:
     InvalidArgument
         When the mask or a tile is empty.
     """
+    need_kind(OP, "params", params, BlkParams)
     if not (params.seq_len_q and params.seq_len_k and params.bq and params.bk):
         raise InvalidArgument(f"{OP}: empty shape {params}")
     return -(-params.seq_len_q // params.bq), -(-params.seq_len_k // params.bk)
@@ -112,7 +113,6 @@ def dispatch_flash_attn_prefill_blk(
     """
     need_kind(OP, "encoder", encoder, CommandEncoder)
     need_kind(OP, "registry", registry, KernelRegistry)
-    need_kind(OP, "params", params, BlkParams)
     tile_rows, tiles_per_row = blk_shape(params)
     words = params.pack()
     need_buffer(OP, "mask", mask)

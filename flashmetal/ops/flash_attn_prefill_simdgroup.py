@@ -50,7 +50,8 @@ TAILS_BYTES = 2 * CACHE_ROWS_PER_STEP * BLOCK * 2  # blocks that head_dim half f
 
 def supports_head_dim(head_dim: int) -> bool:
     """Whether there is a kernel of this head_dim."""
-    return 0 < head_dim <= MAX_HEAD_DIM and head_dim % HEAD_DIM_UNIT == 0
+    is_integer = hasattr(head_dim, "__index__")
+    return is_integer and 0 < head_dim <= MAX_HEAD_DIM and head_dim % HEAD_DIM_UNIT == 0
 
 
 def kernel_name(head_dim: int) -> str:
@@ -63,7 +64,7 @@ def kernel_name(head_dim: int) -> str:
     """
     if not supports_head_dim(head_dim):
         raise InvalidArgument(
-            f"{OP}: unsupported head_dim {head_dim} (a multiple of {HEAD_DIM_UNIT} up to "
+            f"{OP}: unsupported head_dim {head_dim!r} (a multiple of {HEAD_DIM_UNIT} up to "
             f"{MAX_HEAD_DIM})"
         )
     return f"{GENERAL_KERNEL}_d{head_dim}" if head_dim in SPECIALISED_HEAD_DIMS else GENERAL_KERNEL
@@ -112,6 +113,7 @@ def flash_attn_prefill_simdgroup_available(
     ShaderCompilationError
         When it does not compile for another reason; that is not remembered.
     """
+    need_kind(OP, "registry", registry, KernelRegistry)
     available, _ = registry.probe_optional_pipeline(
         kernel_name(head_dim),
         lambda error: misses_header(error, "metal_simdgroup_matrix"),

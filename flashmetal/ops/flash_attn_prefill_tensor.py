@@ -85,6 +85,7 @@ def flash_attn_prefill_tensor_available(
     ShaderCompilationError
         When it does not compile for another reason; that is not remembered.
     """
+    need_kind(OP, "registry", registry, KernelRegistry)
     kernel = _kernel(head_dim)
     available, _ = registry.probe_optional_pipeline(
         kernel.name, is_unavailable_tensor_header, device=device
