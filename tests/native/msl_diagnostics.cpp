@@ -45,12 +45,21 @@ static void headers_outside_ours_are_missing() {
                    "  # include \"" +
                    path +
                    "\"\n"
-                   "            ^\n");
+                   "            ^" +
+                   std::string(path.size() + 1, '~') + "\n");
     const std::filesystem::path before = std::filesystem::current_path();
     std::filesystem::current_path(folder.path());
     CHECK(contains(errors("#include \"own.h\"\n"),
                    "program_source:1:10: fatal error: 'own.h' file not found\n"));
     std::filesystem::current_path(before);
+    for (const std::string &question :
+         {"__has_include(\"" + path + "\")", std::string("__has_include(\"own.h\")"),
+          "__has_embed(\"" + path + "\")"}) {
+        CHECK(contains(errors("#if " + question + "\n#error yes\n#else\n#error no\n#endif\n"),
+                       "error: no\n"));
+    }
+    CHECK(contains(errors("constant char text[] = {\n#embed \"" + path + "\"\n};\n"),
+                   "program_source:2:8: fatal error: '" + path + "' file not found\n"));
 }
 
 static void a_byte_order_mark_is_no_text() {
@@ -59,12 +68,73 @@ static void a_byte_order_mark_is_no_text() {
 }
 
 static void what_no_kernel_can_have() {
-    CHECK(contains(errors_in("throw 1;"),
-                   "program_source:4:1: error: cannot use 'throw' with exceptions disabled\n"));
+    CHECK_TEXT(errors_in("    double y = 1;"),
+               "program_source:4:5: error: 'double' is not part of the "
+               "Metal Shading Language\n"
+               "    double y = 1;\n"
+               "    ^\n");
+    for (const char *statement :
+         {"throw 1;", "try { } catch (...) { }", "float *y = new float[2];", "delete x;",
+          "goto end;", "asm(\"nop\");", "typeid(x);", "dynamic_cast<int *>(x);"}) {
+        CHECK(contains(errors_in(statement), "is not part of the Metal Shading Language\n"));
+    }
+    Request local("void f() { thread_local int y = 1; }");
+    std::string problem;
+    CHECK(!local.compile(&problem) && contains(problem, "1:12: error: 'thread_local' is not part"));
+    CHECK(contains(errors("struct A { virtual void f(); };"),
+                   "program_source:1:12: error: 'virtual'"));
+    CHECK_TEXT(
+        errors("template <typename T> kernel void f(device T *x [[buffer(0)]]) { x[0] = 1; }\n"
+               "template [[host_name(\"g\")]] kernel void f<float, 3>(device float *);\n"),
+        "program_source:2:41: error: no kernel template takes the arguments of this "
+        "instantiation\n"
+        "template [[host_name(\"g\")]] kernel void f<float, 3>(device float *);\n"
+        "                                        ^\n");
+    CHECK(contains(errors("int (*next)(int);"),
+                   "program_source:1:7: error: pointers to functions, such as 'next', are"));
+    CHECK(contains(
+        errors("kernel void f(device int *a [[buffer(1)]],\n  device int *b [[buffer(1)]]) {}"),
+        "program_source:2:15: error: 'b' has the same place as 'a': [[buffer(1)]]\n"));
     CHECK_TEXT(errors_in("threadgroup uint giant[1ul << 30]; giant[uint(x[0].x)] = 1;\n"
                          "threadgroup_barrier(mem_flags::mem_threadgroup); x[0] = giant[3];"),
                "program_source: error: the threadgroup variables of all kernels take 4294967296 "
                "bytes together\n");
+}
+
+static std::string errors_of_call(const std::string &functions, const std::string &statement) {
+    return errors(functions +
+                  "\nkernel void f(device float *x [[buffer(0)]],\n"
+                  "    constant float &c [[buffer(1)]]) {\n" +
+                  statement + "\n}\n");
+}
+
+// Address spaces are erased before clang sees the text.
+static void pointers_that_change_their_address_space() {
+    CHECK_TEXT(errors_of_call("void g(int n, threadgroup float *p) {}", "    g(1, x);"),
+               "program_source:4:10: error: 'x' points to the address space 'device': it cannot "
+               "become a pointer to 'threadgroup'\n"
+               "    g(1, x);\n"
+               "         ^\n");
+    CHECK(
+        contains(errors_of_call("void g(threadgroup float &p) {}", "g(x[2]);"), "4:3: error: 'x'"));
+    CHECK(contains(errors_of_call("void g(device const float *p) {}", "g(&c);"),
+                   "4:4: error: 'c' lies in the address space 'constant'"));
+    CHECK(contains(errors_of_call("threadgroup float *g(device float *p) { return p; }", ""),
+                   "1:48: error: 'p' points to"));
+    CHECK(contains(errors_of_call("struct S { threadgroup float *p; };", "S s; s.p = x + 1;"),
+                   "4:12: error: 'x' points to"));
+}
+
+static void overloads_and_templates_take_any_address_space() {
+    const Request request("void g(threadgroup float *p) {}\nvoid g(device float *p) {}\n"
+                          "template <typename T> void h(T p) {}\nvoid g(int a, int b) {}\n"
+                          "void k(device float *p, int n = 2) {}\n"
+                          "kernel void f(device float *x [[buffer(0)]], constant float &c) {\n"
+                          "    threadgroup float y[2]; g(y); g(x); h(y); h(&c); k(x);\n"
+                          "    auto g = [](threadgroup float *p) { return p; }; g(y);\n}\n");
+    msl_library *library = request.compile();
+    CHECK(library);
+    msl_library_release(library);
 }
 
 // The undeclared names have one character: of longer ones, newer versions of clang underline all.
@@ -206,6 +276,8 @@ int main() {
     headers_outside_ours_are_missing();
     a_byte_order_mark_is_no_text();
     what_no_kernel_can_have();
+    pointers_that_change_their_address_space();
+    overloads_and_templates_take_any_address_space();
     places_in_the_users_text();
     names_of_the_users();
     notes_of_the_users();

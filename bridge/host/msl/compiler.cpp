@@ -6,7 +6,6 @@
 #include "failure.h"
 #include "function_constants.h"
 #include "glue.h"
-#include "inclusions.h"
 #include "linker.h"
 #include "listing.h"
 #include "process.h"
@@ -18,7 +17,7 @@ namespace msl {
 namespace {
 
 constexpr size_t LARGEST_BLOCK = size_t(64) << 20;  // bytes; a threadgroup may have 32 KiB
-const std::string TENSOR_STUBS = "/stub_tensor";
+const std::string TENSOR_STUBS = "/stub_tensor", VISIBLE_FILES = "/visible_files.yaml";
 
 // A text of so few kernels is compiled at once: reading it is most of the work.
 constexpr size_t FEW_KERNELS = 4;
@@ -78,20 +77,6 @@ std::vector<Position> positions(const std::vector<Kernel> &kernels) {
     refuse(error.position, "error: " + error.message, text, error.kind);
 }
 
-// The user's text stands alone: a file beside it would be missing in the cache's key, and on Metal.
-void refuse_foreign_files(const std::string &preprocessed, const DiagnosedText &text,
-                          const std::string &headers) {
-    const std::optional<Inclusion> found = find_inclusion_outside(headers, preprocessed);
-    if (!found) return;
-    const std::string_view line = Lines(text.source).line(found->at.file, found->at.line);
-    const size_t open = std::min(line.find_first_of("\"<"), line.size());
-    const size_t close = line.find_first_of("\">", open + 1);
-    const std::string name(close < line.size() ? line.substr(open + 1, close - open - 1)
-                                               : found->file);
-    refuse({found->at.file, found->at.line, open + 1}, "fatal error: '" + name + "' file not found",
-           text);
-}
-
 // Stage 1: macros and conditions, behind empty headers, so that MSL's keywords stay identifiers.
 std::string preprocess(const Compilation &compilation) {
     const msl_request &request = compilation.request;
@@ -103,6 +88,9 @@ std::string preprocess(const Compilation &compilation) {
         arguments.push_back("-D" + std::string(macro.name) + "=" +
                             (macro.value ? macro.value : ""));
     }
+    // The user's text stands alone: a file beside it would be missing in the cache's key, and on
+    // Metal. Clang sees none but these, whether to include, to embed or to ask for.
+    append(arguments, {"-ivfsoverlay", (compilation.headers + VISIBLE_FILES).c_str()});
     arguments.push_back("-I" + compilation.headers + "/stub");
     // Without the tensor API its headers are not there, and the error about that is clang's own.
     if (request.tensor_api && request.language_version >= 4u << 16) {
@@ -113,7 +101,6 @@ std::string preprocess(const Compilation &compilation) {
     const std::string first_line = "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n";
     const Finished finished = run_program(arguments, first_line + source);
     if (finished.status != 0) refuse(finished, {source, source, {}});
-    refuse_foreign_files(finished.output, {source, source, {}}, compilation.headers);
     return finished.output;
 }
 

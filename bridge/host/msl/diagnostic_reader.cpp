@@ -49,6 +49,11 @@ bool starts_with(const std::string &line, const char *start) {
     return line.rfind(start, 0) == 0;
 }
 
+// What speaks of clang's own options: how to raise a limit, or that it has reached one.
+bool is_hint(const std::string &line) {
+    return line.find("use -f") != std::string::npos || line.find("[-f") != std::string::npos;
+}
+
 // Without a place: from the driver or the linker.
 bool is_plain_error(const std::string &line) {
     return starts_with(line, "fatal error: ") || line.find(": error: ") != std::string::npos;
@@ -71,6 +76,7 @@ std::vector<DiagnosticGroup> read_diagnostics(const std::string &printed) {
         const std::string line = printed.substr(start, end - start);
         start = end + 1;
         Diagnostic found;
+        if (is_hint(line)) continue;
         if (read_header(line, found)) {
             if (found.severity != "note" || groups.empty()) groups.emplace_back();
             groups.back().push_back(std::move(found));

@@ -22,11 +22,17 @@ class Printer {
         return origin_of(group[0]) == Origin::Glue;
     }
 
+    // Whether it says no more than another about the same kernel: the table behind the kernels.
+    static bool is_about_table(const DiagnosticGroup &group) {
+        return group[0].file == GLUE_NAME && group.size() > 1;
+    }
+
     void print(DiagnosticGroup group) {
         if (origin_of(group[0]) == Origin::Header && !move_to_call(group)) {
-            unplaced_ += group[0].message + "\n";
+            if (unplaced_.empty()) unplaced_ = group[0].message + "\n";
             return;
         }
+        if (origin_of(group[0]) == Origin::Glue) explain(group[0]);
         for (const Diagnostic &diagnostic : group) {
             if (origin_of(diagnostic) != Origin::Header) print(diagnostic);
         }
@@ -63,6 +69,13 @@ class Printer {
         std::swap(group[0], *call);
         group.erase(call);
         return true;
+    }
+
+    // Clang says of arguments that fit no template only that there is no such function.
+    static void explain(Diagnostic &diagnostic) {
+        const std::string &message = diagnostic.message;
+        if (message.find("overloaded function") == std::string::npos) return;
+        diagnostic.message = "no kernel template takes the arguments of this instantiation";
     }
 
     void print(const Diagnostic &diagnostic) {
@@ -140,7 +153,7 @@ std::string clean_diagnostics(const std::string &printed, const DiagnosedText &t
     const std::vector<DiagnosticGroup> groups = read_diagnostics(printed);
     Printer printer(text);
     for (const DiagnosticGroup &group : groups) {
-        if (!printer.is_about_glue(group)) printer.print(group);
+        if (!printer.is_about_glue(group) && !printer.is_about_table(group)) printer.print(group);
     }
     // A broken kernel breaks its glue too: that is worth a word only when nothing else is wrong.
     const auto glue = std::find_if(groups.begin(), groups.end(), [&](const DiagnosticGroup &group) {

@@ -45,6 +45,7 @@ class KernelGlue {
     }
 
     std::string functions() {
+        refuse_shared_places();
         std::string arguments;
         for (size_t i = 0; i < kernel_.parameters.size(); i++) {
             const std::string type = "F::argument<" + std::to_string(i) + ">";
@@ -110,6 +111,34 @@ class KernelGlue {
         binding_count_++;
         const std::string source = kind == "BUFFER" ? "buffers" : "threadgroup_memory";
         return "__msl::pointer<" + type + ">(self->" + source + "[" + index + "])";
+    }
+
+    // Of two arguments that a function constant chooses between, one is enabled.
+    static bool share_place(const Parameter &a, const Parameter &b) {
+        for (const char *kind : {"buffer", "threadgroup"}) {
+            const Attribute *one = find_attribute(a.attributes, kind),
+                            *other = find_attribute(b.attributes, kind);
+            if (one && other && one->argument == other->argument) {
+                return !find_attribute(a.attributes, "function_constant") ||
+                       !find_attribute(b.attributes, "function_constant");
+            }
+        }
+        return false;
+    }
+
+    void refuse_shared_places() const {
+        const std::vector<Parameter> &all = kernel_.parameters;
+        for (size_t i = 0; i < all.size(); i++) {
+            for (size_t j = 0; j < i; j++) {
+                if (!share_place(all[i], all[j])) continue;
+                const Attribute *buffer = find_attribute(all[i].attributes, "buffer");
+                const Attribute *place =
+                    buffer ? buffer : find_attribute(all[i].attributes, "threadgroup");
+                throw TextError{all[i].position, "'" + all[i].name + "' has the same place as '" +
+                                                     all[j].name + "': [[" + place->name + "(" +
+                                                     place->argument + ")]]"};
+            }
+        }
     }
 
     [[noreturn]] void refuse(const Parameter &parameter) const {

@@ -57,6 +57,12 @@ constexpr Unsupported ATTRIBUTES[] = {
     {"id", "argument buffers"}, {"vertex_id", "render stages"}, {"payload", "render stages"},
 };
 
+// Words of C++ that Metal's compiler refuses, and clang's do not.
+constexpr std::string_view FOREIGN[] = {
+    "double",       "new",    "delete", "try",          "catch", "throw", "virtual",
+    "dynamic_cast", "typeid", "goto",   "thread_local", "asm",   "__asm", "__asm__",
+};
+
 template <size_t N> const Unsupported *find(const Unsupported (&list)[N], std::string_view word) {
     const auto found =
         std::find_if(list, list + N, [&](const Unsupported &entry) { return entry.word == word; });
@@ -85,12 +91,44 @@ const Unsupported *unsupported_at(const Tokens &tokens, size_t k) {
                     MSL_FAILURE_UNSUPPORTED};
 }
 
+[[noreturn]] void refuse_foreign(const Tokens &tokens, size_t k) {
+    throw TextError{tokens.position(k),
+                    "'" + std::string(tokens[k]) + "' is not part of the Metal Shading Language"};
+}
+
+// `int (*name)(int)` at k, where a variable or a parameter is declared: a template's parameter may
+// be one, and a type may have a name.
+bool declares_function_pointer(const Tokens &tokens, size_t k) {
+    static constexpr std::string_view others[] = {"return", "typedef", "using", "sizeof",
+                                                  "decltype"};
+    if (k == 0 || tokens[k] != "(" || tokens[k + 1] != "*" ||
+        !tokens.is(k + 2, TokenKind::Identifier) || tokens[k + 3] != ")" || tokens[k + 4] != "(") {
+        return false;
+    }
+    if (!tokens.is(k - 1, TokenKind::Identifier)) return false;
+    for (size_t q = k; q > 0 && tokens[q] != ";" && tokens[q] != "{" && tokens[q] != "}"; q--) {
+        const std::string_view before = tokens[q - 1];
+        if (before == "<" || before == "=" ||
+            std::find(std::begin(others), std::end(others), before) != std::end(others)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 void refuse_unsupported(const Tokens &tokens) {
     for (size_t k = 0; k < tokens.size(); k++) {
         if (tokens.is(k, TokenKind::Identifier)) {
             if (const Unsupported *found = unsupported_at(tokens, k)) refuse(tokens, k, *found);
+            const bool foreign =
+                std::find(std::begin(FOREIGN), std::end(FOREIGN), tokens[k]) != std::end(FOREIGN);
+            if (foreign) refuse_foreign(tokens, k);
+        } else if (declares_function_pointer(tokens, k)) {
+            throw TextError{tokens.position(k + 2),
+                            "pointers to functions, such as '" + std::string(tokens[k + 2]) +
+                                "', are not part of the Metal Shading Language"};
         } else if (tokens.opens_attributes(k)) {
             const size_t last = tokens.closing(k);
             for (size_t q = k + 2; q < last; q++) {
