@@ -8,6 +8,8 @@ using ulong = unsigned long;
 using half = __half;
 using bfloat = __nv_bfloat16;
 
+#define METAL_FUNC inline
+
 constexpr float FLT_MAX = 3.402823466e38f;
 #define INFINITY __int_as_float(0x7f800000)
 
@@ -31,12 +33,14 @@ template <typename T> struct alignas(4 * sizeof(T)) vec4 {
     explicit vec4(const vec4<U> &other)
         : x(T(other.x)), y(T(other.y)), z(T(other.z)), w(T(other.w)) {}
     T &operator[](uint i) { return (&x)[i]; }
+    T operator[](uint i) const { return (&x)[i]; }
 };
 
 using float2 = vec2<float>;
 using float4 = vec4<float>;
 using half2 = vec2<half>;
 using half4 = vec4<half>;
+using bool4 = vec4<bool>;
 
 struct uint3 {
     uint x, y, z;
@@ -44,11 +48,12 @@ struct uint3 {
     uint3(dim3 other) : x(other.x), y(other.y), z(other.z) {}
 };
 
+// A scalar beside a vector becomes one.
 inline float2 operator+(float2 a, float2 b) {
     return float2(a.x + b.x, a.y + b.y);
 }
-inline float2 operator-(float2 a, float b) {
-    return float2(a.x - b, a.y - b);
+inline float2 operator-(float2 a, float2 b) {
+    return float2(a.x - b.x, a.y - b.y);
 }
 inline float2 &operator+=(float2 &a, float2 b) {
     return a = a + b;
@@ -56,23 +61,23 @@ inline float2 &operator+=(float2 &a, float2 b) {
 inline float4 operator+(float4 a, float4 b) {
     return float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
+inline float4 operator-(float4 a, float4 b) {
+    return float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
+}
 inline float4 operator*(float4 a, float4 b) {
     return float4(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w);
 }
-inline float4 operator*(float4 a, float b) {
-    return a * float4(b);
-}
-inline float4 operator*(float a, float4 b) {
-    return float4(a) * b;
-}
-inline float4 operator/(float4 a, float b) {
-    return float4(a.x / b, a.y / b, a.z / b, a.w / b);
+inline float4 operator/(float4 a, float4 b) {
+    return float4(a.x / b.x, a.y / b.y, a.z / b.z, a.w / b.w);
 }
 inline float4 &operator+=(float4 &a, float4 b) {
     return a = a + b;
 }
-inline float4 &operator*=(float4 &a, float b) {
+inline float4 &operator*=(float4 &a, float4 b) {
     return a = a * b;
+}
+inline bool4 operator>(float4 a, float4 b) {
+    return bool4(a.x > b.x, a.y > b.y, a.z > b.z, a.w > b.w);
 }
 
 // ---- functions ----
@@ -95,6 +100,18 @@ inline float exp(float x) {
 }
 inline float2 exp(float2 x) {
     return float2(expf(x.x), expf(x.y));
+}
+
+inline float4 exp(float4 x) {
+    return float4(expf(x.x), expf(x.y), expf(x.z), expf(x.w));
+}
+
+inline bool any(bool4 x) {
+    return x.x || x.y || x.z || x.w;
+}
+inline float4 select(float4 a, float4 b, bool4 takes_b) {
+    return float4(takes_b.x ? b.x : a.x, takes_b.y ? b.y : a.y, takes_b.z ? b.z : a.z,
+                  takes_b.w ? b.w : a.w);
 }
 
 template <typename T> T as_type(uint bits);
@@ -120,6 +137,12 @@ inline float simd_max(float value) {
     for (int step = 16; step > 0; step /= 2)
         value = max(value, __shfl_xor_sync(ALL_LANES, value, step));
     return value;
+}
+inline float4 simd_sum(float4 x) {
+    return float4(simd_sum(x.x), simd_sum(x.y), simd_sum(x.z), simd_sum(x.w));
+}
+inline float4 simd_max(float4 x) {
+    return float4(simd_max(x.x), simd_max(x.y), simd_max(x.z), simd_max(x.w));
 }
 inline bool simd_all(bool value) {
     return __all_sync(ALL_LANES, value);
