@@ -3,6 +3,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import CapsuleType
 
 from ._device import Device
 
@@ -18,7 +19,7 @@ class Buffer:
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
-    ) -> object: ...
+    ) -> CapsuleType: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def view(
         self,
