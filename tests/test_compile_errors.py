@@ -36,10 +36,21 @@ def test_error_gives_the_users_line_and_column(registry):
     assert "program_source:5:12: error: use of undeclared identifier 'nothing'" in message
 
 
-def test_what_the_host_device_lacks_is_named(host, registry):
-    registry.register_source("draw", "kernel void draw(texture2d<float> t [[texture(0)]]) {}")
-    with pytest.raises(fm.errors.UnsupportedFeature, match="does not support textures"):
-        registry.get_pipeline("draw")
+@pytest.mark.parametrize(
+    ("source", "lacking"),
+    [
+        ("kernel void k(texture2d<float> t [[texture(0)]]) {}", "textures"),
+        (
+            "#include <metal_raytracing>\nkernel void k() { raytracing::intersector<> finds; }",
+            "ray tracing",
+        ),
+        ("fragment float4 k() { return 0; }", "render stages"),
+    ],
+)
+def test_what_the_host_device_lacks_is_named(host, registry, source, lacking):
+    registry.register_source("k", f"{HEADER}\n{source}\n")
+    with pytest.raises(fm.errors.UnsupportedFeature, match=f"does not support {lacking}"):
+        registry.get_pipeline("k")
 
 
 def test_pointer_to_another_address_space(host, registry):
