@@ -15,6 +15,11 @@ def test_a_row_of_another_length_is_refused():
         table.as_text(("name", "n"), [("a",)])
 
 
+def test_each_name_that_is_left_out_has_a_line():
+    text = table.left_out_text({"torch": "not installed: torch", "jax": "fails"})
+    assert text == "left out: torch: not installed: torch\nleft out: jax: fails"
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [

@@ -207,7 +207,8 @@ class Figures:
     def as_text(self) -> str:
         """Return the tables of every problem, and who is left out."""
         texts = [size.as_text() for size in self.sizes]
-        texts.extend(f"left out: {name}: {reason}" for name, reason in self.left_out.items())
+        if self.left_out:
+            texts.append(table.left_out_text(self.left_out))
         return "\n\n".join((f"threads: {self.threads}", *texts))
 
     def charts(self) -> Sequence[Chart]:

@@ -92,7 +92,8 @@ class Figures:
             ),
             table.as_text(("ratio of minima", "measured", "at most"), self._goal_rows()),
         ]
-        parts += [f"left out: {name} ({why})" for name, why in self.left_out.items()]
+        if self.left_out:
+            parts.append(table.left_out_text(self.left_out))
         return "\n\n".join(parts)
 
     def charts(self) -> Sequence[Chart]:
