@@ -275,7 +275,7 @@ class TestAttention:
                 return super().attend(layer, q, start) + np.float32(error if layer == 29 else 0)
 
         prompt = assistant.encode(FRANCE, answer_tokens=1)
-        measured = MeasuredAttention(Off(assistant.model.config, len(prompt)))
+        measured = MeasuredAttention(Off(assistant.model.config, len(prompt)), len(prompt))
         assistant.model.forward(prompt, 0, measured)
         difference, compared = measured.prompt_difference()
         assert difference == pytest.approx(error, rel=1e-2, nan_ok=True)
@@ -342,6 +342,15 @@ class TestCommandLine:
         assert "tokens/s" in figures
         assert "ms per dispatch" in figures
         assert "largest difference from fp64" in figures
+
+    def test_prompt_row_by_row_gives_the_same_answer(self, run, assistant):
+        status, out, _ = run("--row-by-row", "--json")
+        figures = json.loads(out)
+        assert (status, figures["text"]) == (0, "The capital of France is Paris.")
+        # One dispatch for each layer and row, where one for each layer does all at once.
+        rows = figures["prompt_tokens"]
+        assert figures["prompt_dispatches"] == rows * assistant.model.config.n_layers
+        assert figures["attention_share"] < 1
 
     def test_prompt_beyond_the_context_is_refused(self, run):
         status, out, err = run("--attention", "numpy", "word " * 9000)

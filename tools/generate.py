@@ -94,6 +94,11 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--engine", choices=("auto", "native", "simt"), help="engine of flashmetal's host device"
     )
+    parser.add_argument(
+        "--row-by-row",
+        action="store_true",
+        help="let the prompt through the model token by token, to see what all at once saves",
+    )
     parser.add_argument("--model", type=Path, metavar="FILE", help="another GGUF file")
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object instead of streaming text"
@@ -128,11 +133,12 @@ def _answer(options: argparse.Namespace) -> int:
 
     count = _token_count(options)
     prompt = assistant.encode(options.prompt, count, options.system)
-    attention = MeasuredAttention(open_attention(assistant.model.config, len(prompt) + count))
+    opened = open_attention(assistant.model.config, len(prompt) + count)
+    attention = MeasuredAttention(opened, len(prompt))
 
     answer = Answer(assistant.tokenizer, _discard if options.json else _stream)
     transcript = transcribe(
-        generate(assistant.model, attention, prompt),
+        generate(assistant.model, attention, prompt, options.row_by_row),
         count,
         stop=None if options.check else assistant.tokenizer.end_of_turn,
         on_token=answer.push,

@@ -42,13 +42,29 @@ class Transcript:
         return steps / self.step_seconds if steps > 0 else 0.0
 
 
-def generate(model: Model, attention: Attention, prompt: Sequence[int]) -> Iterator[Choice]:
+def generate(
+    model: Model, attention: Attention, prompt: Sequence[int], row_by_row: bool = False
+) -> Iterator[Choice]:
     """Yield the continuation of `prompt`, one `Choice` at a time, past any end-of-turn token.
 
     Nothing is computed before it is asked for: the first choice costs the prompt, each later
     one a single token. The caller stops before the cache of `attention` is full.
+
+    Parameters
+    ----------
+    model, attention
+        What computes.
+    prompt
+        Tokens, one at least.
+    row_by_row
+        Whether the prompt's tokens go through the model one at a time, as later ones do, instead
+        of all at once.
     """
-    logits = model.forward(prompt, 0, attention)
+    if row_by_row:
+        for position, token in enumerate(prompt):
+            logits = model.forward([token], position, attention)
+    else:
+        logits = model.forward(prompt, 0, attention)
     position = len(prompt)
     while True:
         choice = Choice(int(np.argmax(logits)), logits)

@@ -52,10 +52,18 @@ class MeasuredAttention:
 
     Each position is sampled at one layer, layers taking turns. The cache only grows, so what a
     sample attended to is still there afterwards: the timed part copies two rows, no more.
+
+    Parameters
+    ----------
+    attention
+        What computes.
+    prompt_rows
+        Rows that are the prompt's; those after them are steps.
     """
 
-    def __init__(self, attention: Attention) -> None:
+    def __init__(self, attention: Attention, prompt_rows: int) -> None:
         self._attention = attention
+        self._prompt_rows = prompt_rows
         self._n_layers = attention.cache.layers
         self._prompt_samples: list[_Sample] = []
         self._step_samples: list[_Sample] = []
@@ -72,9 +80,9 @@ class MeasuredAttention:
         began = time.perf_counter()
         out = self._attention.attend(layer, q, start)
         seconds = time.perf_counter() - began
-        times = self.prompt if start == 0 else self.steps
-        times.add(seconds)
-        samples = self._prompt_samples if start == 0 else self._step_samples
+        is_prompt = start < self._prompt_rows
+        (self.prompt if is_prompt else self.steps).add(seconds)
+        samples = self._prompt_samples if is_prompt else self._step_samples
         for row in range((layer - start) % self._n_layers, len(q), self._n_layers):
             samples.append(_Sample(layer, start + row, q[row].copy(), out[row].copy()))
         return out
