@@ -32,6 +32,12 @@ def pytest_configure(config):
     )
 
 
+def pytest_collection_finish():
+    """Leave what lives as long as the tests, themselves for one, out of each test's collection."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield

@@ -174,6 +174,7 @@ def run(registry, variant, left, right, result):
         encoder.dispatch(pipeline, arguments, grid, (threads, 1, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_product(registry, variant):
     registry.register_source(variant.name, ALL)
