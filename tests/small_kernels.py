@@ -71,3 +71,13 @@ kernel void optional(device uint *out [[buffer(0)]],
 }
 """
 )
+
+
+def commit_add(device, add=None):
+    """Commit the pipeline of ADD, or nothing: the encoder, and the buffer that it adds 1 to."""
+    words = device.alloc(64, "u32")
+    encoder = device.encoder()
+    if add is not None:
+        encoder.dispatch(add, {0: words, 1: words, 2: (1).to_bytes(4, "little")}, 2, 32)
+    encoder.commit()
+    return encoder, words

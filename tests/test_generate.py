@@ -318,6 +318,17 @@ class TestCheck:
         assert document["step_largest_difference"] < 1e-5
         assert document["compared_rows"] > 64
 
+    @pytest.mark.slow
+    @pytest.mark.timeout(300)
+    def test_decode_of_every_row_chooses_as_numpy_does_even_in_near_ties(self, run):
+        prompt = f"{MARKET * 6}Summarise this story."
+        status, out, _ = run("--check", "--json", "--row-by-row", prompt)
+        document = json.loads(out)
+        assert (status, document["check_passed"]) == (0, True)
+        assert document["prompt_tokens"] > 600
+        assert document["prompt_largest_difference"] < 1e-5
+        assert document["step_largest_difference"] < 1e-5
+
     def test_reports_the_first_difference_and_fails(self, run, assistant, monkeypatch):
         def altered(prompt, count):
             transcript = greedy.Transcript()

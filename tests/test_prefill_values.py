@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from prefill_families import SIMDGROUP
 
 from flashmetal.prefill_problems import PrefillProblem, PrefillShape, make_prefill_problem
 
@@ -58,7 +59,9 @@ def test_rows_that_see_nothing_anywhere_are_exactly_zero(run, head_dim, rows):
 def test_causal_rows_average_what_they_see(run, head_dim):
     problem = problem_of(8, 64, head_dim)
     problem.mask[...] = np.where(np.arange(64) > np.arange(8)[:, None], HIDDEN, 0)
-    assert_rows(run(problem), np.arange(8) / 2, rtol=1e-6)
+    # On simdgroup_matrix the output is divided as vectors, which the relaxed mode may round again.
+    tolerance = {"rtol": 1e-6} if run.family is SIMDGROUP else {}
+    assert_rows(run(problem), np.arange(8) / 2, **tolerance)
 
 
 def test_a_hidden_key_loses_to_any_score(run, head_dim):

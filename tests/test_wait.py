@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from small_kernels import ADD
+from small_kernels import ADD, commit_add
 
 import flashmetal as fm
 from flashmetal import _host
@@ -13,7 +13,6 @@ from flashmetal.ops.flash_attention import register
 from flashmetal.problems import DecodeShape, make_problem
 
 MODES = ["auto", "block", "spin"]
-ONE = (1).to_bytes(4, "little")
 
 
 @pytest.fixture
@@ -23,19 +22,9 @@ def add(device):
     return registry.get_pipeline("add")
 
 
-def committed(device, add=None):
-    """An encoder whose command buffer is in flight, and the buffer that it adds 1 to."""
-    words = device.alloc(64, "u32")
-    encoder = device.encoder()
-    if add is not None:
-        encoder.dispatch(add, {0: words, 1: words, 2: ONE}, 2, 32)
-    encoder.commit()
-    return encoder, words
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode_waits_for_the_work(device, add, mode):
-    encoder, words = committed(device, add)
+    encoder, words = commit_add(device, add)
     encoder.wait(mode=mode)
     assert np.asarray(words).tolist() == [1] * 64
     assert encoder.gpu_time() >= 0
@@ -46,7 +35,7 @@ def test_every_mode_waits_for_the_work(device, add, mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode_raises_how_the_work_ended(device, host, mode):
     host.set_faults("exec:code=3:ms=20")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
     for _ in range(2):
         with pytest.raises(fm.errors.CommandBufferError) as caught:
             encoder.wait(mode=mode)
@@ -57,7 +46,7 @@ def test_every_mode_raises_how_the_work_ended(device, host, mode):
 @pytest.mark.parametrize("timeout", [0, 0.001, 0.03])
 def test_every_mode_keeps_its_timeout(device, host, mode, timeout):
     host.set_faults("hang:ms=500")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
     late = []
     for _ in range(3):
         start = time.monotonic()
@@ -74,7 +63,7 @@ def test_every_mode_keeps_its_timeout(device, host, mode, timeout):
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode_releases_the_gil(device, host, mode):
     host.set_faults("hang:ms=300")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
     stop, beats = threading.Event(), []
 
     def beat():
@@ -91,7 +80,7 @@ def test_every_mode_releases_the_gil(device, host, mode):
 
 def cpu_seconds_of_a_wait(device, host, mode):
     host.set_faults("hang:ms=100")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
     start = time.thread_time()
     encoder.wait(mode=mode)
     return time.thread_time() - start
@@ -104,7 +93,7 @@ def test_sleeping_waits_leave_the_core_to_others(device, host):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_waits_in_any_order(device, add, mode):
-    in_flight = [committed(device, add) for _ in range(16)]
+    in_flight = [commit_add(device, add) for _ in range(16)]
     for position in np.random.default_rng(5).permutation(16):
         encoder, words = in_flight[position]
         encoder.wait(mode=mode)
@@ -113,7 +102,7 @@ def test_waits_in_any_order(device, add, mode):
 
 def test_threads_wait_for_one_encoder_in_different_modes(device, host):
     host.set_faults("hang:ms=50")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
     threads = [
         threading.Thread(target=encoder.wait, kwargs={"mode": mode}) for mode in MODES for _ in "ab"
     ]

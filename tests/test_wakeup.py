@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from small_kernels import ADD
+from small_kernels import ADD, commit_add
 
 import flashmetal as fm
 
@@ -22,18 +22,9 @@ def add(device):
     return registry.get_pipeline("add")
 
 
-def committed(device, add=None):
-    words = device.alloc(64, "u32")
-    encoder = device.encoder()
-    if add is not None:
-        encoder.dispatch(add, {0: words, 1: words, 2: ONE}, 2, 32)
-    encoder.commit()
-    return encoder, words
-
-
 def test_it_returns_after_the_work(device, add, host):
     host.set_faults("hang:ms=30")
-    encoder, words = committed(device, add)
+    encoder, words = commit_add(device, add)
 
     async def main():
         await encoder.completed()
@@ -45,7 +36,7 @@ def test_it_returns_after_the_work(device, add, host):
 
 
 def test_work_that_has_ended_needs_no_turn_of_the_loop(device):
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
     encoder.wait()
     with pytest.raises(StopIteration):
         encoder.completed().send(None)
@@ -53,7 +44,7 @@ def test_work_that_has_ended_needs_no_turn_of_the_loop(device):
 
 def test_the_loop_goes_on_meanwhile(device, host):
     host.set_faults("hang:ms=200")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
 
     async def main():
         waiting = asyncio.ensure_future(encoder.completed())
@@ -68,7 +59,7 @@ def test_the_loop_goes_on_meanwhile(device, host):
 
 def test_no_thread_is_started(device, host):
     host.set_faults("hang:ms=50:count=8")
-    encoders = [committed(device)[0] for _ in range(8)]
+    encoders = [commit_add(device)[0] for _ in range(8)]
 
     async def main():
         waiting = [asyncio.ensure_future(encoder.completed()) for encoder in encoders]
@@ -86,7 +77,7 @@ def test_many_tasks_await_many_encoders_in_any_order(device, add):
         return encoder.state
 
     async def main():
-        in_flight = [committed(device, add) for _ in range(40)]
+        in_flight = [commit_add(device, add) for _ in range(40)]
         encoders = [encoder for encoder, _ in reversed(in_flight)]
         return await asyncio.gather(*map(one, encoders), *map(one, encoders))
 
@@ -95,7 +86,7 @@ def test_many_tasks_await_many_encoders_in_any_order(device, add):
 
 def test_errors_are_raised_to_everybody(device, host):
     host.set_faults("exec:code=8:ms=30")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
 
     async def main():
         results = await asyncio.gather(
@@ -108,7 +99,7 @@ def test_errors_are_raised_to_everybody(device, host):
 
 def test_a_cancelled_await_leaves_the_work_in_flight(device, host):
     host.set_faults("hang:ms=150")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
 
     async def main():
         start = time.monotonic()
@@ -124,7 +115,7 @@ def test_a_cancelled_await_leaves_the_work_in_flight(device, host):
 
 def test_several_loops_await_one_encoder(device, host):
     host.set_faults("hang:ms=60")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
     done = []
 
     def run():
@@ -141,7 +132,7 @@ def test_several_loops_await_one_encoder(device, host):
 
 def test_a_loop_may_close_before_the_work_is_done(device, host):
     host.set_faults("hang:ms=60")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
     loop = asyncio.new_event_loop()
     waiting = loop.create_task(encoder.completed())
     loop.run_until_complete(asyncio.sleep(0))
@@ -149,7 +140,7 @@ def test_a_loop_may_close_before_the_work_is_done(device, host):
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
     encoder.wait()
-    asyncio.run(committed(device)[0].completed())
+    asyncio.run(commit_add(device)[0].completed())
 
 
 def test_use_before_commit_and_after_discard_is_refused(device):
@@ -163,7 +154,7 @@ def test_use_before_commit_and_after_discard_is_refused(device):
 
 def test_another_kind_of_loop_is_told_of_wait(device, host):
     host.set_faults("hang:ms=20")
-    encoder, _ = committed(device)
+    encoder, _ = commit_add(device)
     with pytest.raises(fm.errors.InvalidState, match=r"event loop of asyncio.*wait\(\)"):
         encoder.completed().send(None)
     encoder.wait()
@@ -176,11 +167,11 @@ def open_descriptors():
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="it counts in /proc")
 def test_descriptors_are_closed_with_their_loop(device, host):
     host.set_faults("hang:ms=1:count=1000")
-    asyncio.run(committed(device)[0].completed())
+    asyncio.run(commit_add(device)[0].completed())
     gc.collect()
     before = open_descriptors()
     for _ in range(20):
-        asyncio.run(committed(device)[0].completed())
+        asyncio.run(commit_add(device)[0].completed())
     gc.collect()
     assert open_descriptors() <= before
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-__all__ = ["names_of", "positive", "positives"]
+from flashmetal.bench.peers import PEERS
+
+__all__ = ["add_comparison", "names_of", "positive", "positives"]
 
 
 def positive(text: str) -> int:
@@ -35,3 +37,20 @@ def names_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
         return wanted
 
     return names
+
+
+def add_comparison(parser: argparse.ArgumentParser, rounds: int) -> None:
+    """Add what every comparison with peers takes; `rounds` is the default."""
+    parser.add_argument("--threads", type=positive, default=1, help="of every library (1)")
+    parser.add_argument(
+        "--peers",
+        type=names_of(PEERS),
+        default=PEERS,
+        help=f"with commas between; all that are installed: {', '.join(PEERS)}",
+    )
+    parser.add_argument(
+        "--rounds",
+        type=positive,
+        default=rounds,
+        help=f"how often each case has its turn ({rounds})",
+    )

@@ -8,8 +8,7 @@ from typing import TextIO
 from flashmetal.bench import machine
 from flashmetal.bench.decode import comparison
 from flashmetal.bench.decode.engine import Engine
-from flashmetal.bench.options import names_of, positive, positives
-from flashmetal.bench.peers import PEERS
+from flashmetal.bench.options import add_comparison, positive, positives
 from flashmetal.bench.result import Result
 from flashmetal.problems import DecodeShape, make_problem
 
@@ -32,16 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=(1024, 4096, 16384, 65536),
         help="rows of the cache (1024,4096,16384,65536)",
     )
-    parser.add_argument("--threads", type=positive, default=1, help="of every library (1)")
-    parser.add_argument(
-        "--peers",
-        type=names_of(PEERS),
-        default=PEERS,
-        help=f"with commas between; all that are installed: {', '.join(PEERS)}",
-    )
-    parser.add_argument(
-        "--rounds", type=positive, default=10, help="how often each case has its turn (10)"
-    )
+    add_comparison(parser, rounds=10)
 
 
 def run(options: argparse.Namespace, progress: TextIO) -> Result:

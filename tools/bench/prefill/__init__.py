@@ -6,8 +6,7 @@ import argparse
 from typing import TextIO
 
 from flashmetal.bench import machine
-from flashmetal.bench.options import names_of, positive, positives
-from flashmetal.bench.peers import PEERS
+from flashmetal.bench.options import add_comparison, positive, positives
 from flashmetal.bench.prefill import comparison
 from flashmetal.bench.prefill.engine import Engine
 from flashmetal.bench.prefill.masks import MASKS, make_masked_problem
@@ -40,16 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="dense",
         help="dense: every cell is added; causal: the last row sees all keys; open: no mask",
     )
-    parser.add_argument("--threads", type=positive, default=1, help="of every library (1)")
-    parser.add_argument(
-        "--peers",
-        type=names_of(PEERS),
-        default=PEERS,
-        help=f"with commas between; all that are installed: {', '.join(PEERS)}",
-    )
-    parser.add_argument(
-        "--rounds", type=positive, default=5, help="how often each case has its turn (5)"
-    )
+    add_comparison(parser, rounds=5)
 
 
 def run(options: argparse.Namespace, progress: TextIO) -> Result:
