@@ -76,8 +76,10 @@ fm_device *fm_device_retain(fm_device *device);
 
 void fm_set_math_mode(MTLCompileOptions *options, fm_math_mode mode);
 
-/* Adds the masks and alignments of the kernel's arguments to `info`, which has none yet. */
+/* Adds what is to say of the kernel's arguments to `info`, which has nothing of it yet. */
 void fm_reflect(MTLComputePipelineReflection *reflection, fm_pipeline_info *info);
+/* Frees what fm_reflect has allocated. */
+void fm_forget_reflection(fm_pipeline_info *info);
 
 /* How a command buffer ended. Fills `error` unless it completed; `cause` may be nil. */
 fm_status fm_command_buffer_outcome(MTLCommandBufferStatus status, NSError *cause, fm_error *error);

@@ -89,5 +89,6 @@ void fm_pipeline_release(fm_pipeline *pipeline) {
     @autoreleasepool {
         [pipeline->metal release];
     }
+    fm_forget_reflection(&pipeline->info);
     free(pipeline);
 }

@@ -87,6 +87,8 @@ cdef extern from "flashmetal.h" nogil:
         uint32_t writable
         uint32_t threadgroup_declared
         uint32_t alignment[31]
+        uint32_t size[31]
+        const char *name[31]
 
     ctypedef struct fm_wakeup
 

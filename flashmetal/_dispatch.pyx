@@ -84,7 +84,8 @@ cdef int open_rows(Launch *launch, Device device, Pipeline pipeline, uint64_t th
 
 cdef int add_buffer(Launch *launch, Device device, Pipeline pipeline, uint32_t index,
                     Buffer buffer, size_t offset) except -1:
-    return bind_at(launch, add_argument(launch, pipeline, index), device, pipeline, buffer, offset)
+    return bind_at(launch, add_argument(launch, pipeline, index), device, pipeline, buffer, offset,
+                   buffer.offset + buffer.data_length)
 
 
 cdef int add_bytes(Launch *launch, Pipeline pipeline, uint32_t index, const void *memory,
@@ -231,16 +232,18 @@ cdef int bind_buffer(Launch *launch, fm_argument *argument, Device device, Pipel
             f"{pipeline.name}: argument {argument.index} offset {start} is not inside its "
             f"{buffer.data_length} bytes"
         )
-    return bind_at(launch, argument, device, pipeline, buffer, buffer.offset + start)
+    return bind_at(launch, argument, device, pipeline, buffer, buffer.offset + start,
+                   buffer.offset + buffer.data_length)
 
 
 cdef int bind_place(Launch *launch, fm_argument *argument, Device device, Pipeline pipeline,
                     BufferWithOffset place) except -1:
-    return bind_at(launch, argument, device, pipeline, place.buffer, place.offset)
+    return bind_at(launch, argument, device, pipeline, place.buffer, place.offset,
+                   place.buffer.allocation.length)
 
 
 cdef int bind_at(Launch *launch, fm_argument *argument, Device device, Pipeline pipeline,
-                 Buffer buffer, size_t offset) except -1:
+                 Buffer buffer, size_t offset, size_t end) except -1:
     cdef Allocation allocation = buffer.allocation
     cdef uint32_t alignment = pipeline.info.alignment[argument.index]
     check_same_device(device, allocation.device, pipeline.name, "a buffer")
@@ -251,6 +254,9 @@ cdef int bind_at(Launch *launch, fm_argument *argument, Device device, Pipeline 
             f"{pipeline.name}: argument {argument.index} offset {offset} is not a multiple of "
             f"{alignment}"
         )
+    if end - offset < pipeline.info.size[argument.index]:
+        refuse_size(pipeline, argument.index, f"has {end - offset} bytes from its offset on",
+                    "bind a larger buffer or a smaller offset")
     if buffer.is_read_only:
         check_not_written(pipeline, argument.index, "its buffer is read-only memory or a copy")
     argument.buffer = allocation.handle
@@ -284,11 +290,24 @@ cdef int bind_memory(fm_argument *argument, Pipeline pipeline, const void *memor
             f"{pipeline.name}: argument {argument.index} has {length} bytes, "
             f"which must be 1 to {FM_MAX_BYTES}; a Buffer takes more"
         )
+    if length < pipeline.info.size[argument.index]:
+        refuse_size(pipeline, argument.index, f"has {length} bytes",
+                    "give the whole value, with the padding at the end of a struct")
     argument.buffer = NULL
     argument.offset = 0
     argument.bytes = memory
     argument.length = length
     return 0
+
+
+cdef int refuse_size(Pipeline pipeline, uint32_t index, str given, str advice) except -1:
+    # What lies behind would be read: bytes of other arguments, or of nobody.
+    cdef const char *text = pipeline.info.name[index]
+    name = "" if text is NULL else f" '{text.decode('utf-8', 'replace')}'"
+    raise InvalidArgument(
+        f"{pipeline.name}: argument {index}{name} {given}, and the kernel's type for it takes "
+        f"{pipeline.info.size[index]}: {advice}"
+    )
 
 
 cdef int check_not_written(Pipeline pipeline, uint32_t index, str reason) except -1:

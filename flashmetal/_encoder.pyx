@@ -89,7 +89,9 @@ cdef class CommandEncoder:
             The kernel.
         args : dict
             By binding index: a Buffer, ``(Buffer, offset)`` in bytes from the handle's first byte,
-            a BufferWithOffset, or up to 4,096 bytes that are copied at once.
+            a BufferWithOffset, or up to 4,096 bytes that are copied at once. What the kernel uses
+            has, from its offset on, as many bytes as the argument's type: a whole number or struct,
+            its padding included, or one element of what is pointed to.
         threadgroups, threads_per_threadgroup
             One to three dimensions: an int or a tuple.
         threadgroup_memory : dict, optional
@@ -99,7 +101,8 @@ cdef class CommandEncoder:
         ------
         InvalidArgument
             Naming the kernel, before anything is encoded: what Metal would not take, an argument
-            that is missing or that the kernel does not declare, read-only memory where it writes.
+            that is missing, too short or that the kernel does not declare, read-only memory where
+            it writes.
         InvalidState
             When the encoder is committed, discarded or in use by another thread, or when too many
             encoders are uncommitted.

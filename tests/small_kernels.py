@@ -35,6 +35,18 @@ kernel void wide(device const float4 *in [[buffer(0)]], device float *out [[buff
 """
 )
 
+# A struct whose last bytes are padding, a pointer that takes bytes, and what nobody reads.
+PADDED = (
+    HEADER
+    + """
+struct Pair { ulong first; uint second; };
+kernel void padded(device uint *out [[buffer(0)]], constant Pair &pair [[buffer(1)]],
+                   constant uint *more [[buffer(2)]], constant uint4 &unused [[buffer(3)]]) {
+    out[0] = pair.second + (pair.first ? more[0] : 0);
+}
+"""
+)
+
 SHARED = (
     HEADER
     + """

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_kernels import ADD, OPTIONAL, SHARED, WIDE
+from small_kernels import ADD, OPTIONAL, PADDED, SHARED, WIDE
 
 import flashmetal as fm
 from flashmetal import _host
@@ -270,6 +270,51 @@ def test_bytes_are_one_to_4096(device, add, length):
     assert refuse(device, add, {2: bytes(length)}) == (
         f"argument 2 has {length} bytes, which must be 1 to 4096; a Buffer takes more"
     )
+
+
+@pytest.mark.parametrize("make", [bytes, bytearray, memoryview])
+@pytest.mark.parametrize("length", [1, 3])
+def test_bytes_have_all_bytes_of_the_arguments_type(device, add, make, length):
+    assert refuse(device, add, {2: make(bytes(length))}) == (
+        f"argument 2 'delta' has {length} bytes, and the kernel's type for it takes 4: give the "
+        "whole value, with the padding at the end of a struct"
+    )
+
+
+def test_bytes_of_a_struct_have_its_padding(device, registry):
+    """Metal's own checks ask for it, too; C code passes sizeof."""
+    registry.register_source("padded", PADDED)
+    padded = registry.get_pipeline("padded")
+    out = device.alloc(1, "u32")
+    args = {0: out, 1: bytes(12)}
+    assert refuse(device, padded, args).startswith("argument 1 'pair' has 12 bytes, and ")
+    with pytest.raises(fm.errors.InvalidArgument, match="padded: argument 1 'pair' has 12 bytes"):
+        fm.LaunchPlan(padded, args, 1, 1)
+    run(device, padded, {0: out, 1: bytes(8) + DELTA + bytes(4), 2: DELTA}, 1, 1)
+    assert np.asarray(out)[0] == 5
+    # Bytes are also what a pointer points to: one element at least, and more are fine.
+    assert refuse(device, padded, {0: out, 1: bytes(16), 2: b"12"}).startswith("argument 2 'more' ")
+    run(device, padded, {0: out, 1: bytes(16), 2: DELTA * 3}, 1, 1)
+    # An argument that the kernel does not look at may be anything.
+    run(device, padded, {0: out, 1: bytes(16), 2: DELTA, 3: b"1"}, 1, 1)
+
+
+def test_buffers_have_one_element_from_their_offset_on(device, registry, buffers):
+    source, out = buffers
+    wide = registry.get_pipeline("wide")
+    advice = "and the kernel's type for it takes 16: bind a larger buffer or a smaller offset"
+    view = source.view(16, 3, "u32")
+    for short in (view, (source.view(0, 7, "u32"), 16), device.alloc(3, "f32")):
+        assert refuse(device, wide, {0: short, 1: out}) == (
+            f"argument 0 'in' has 12 bytes from its offset on, {advice}"
+        )
+    small = device.alloc(7, "f32")
+    assert refuse(device, wide, {0: fm.BufferWithOffset(small, 16), 1: out}) == (
+        f"argument 0 'in' has 12 bytes from its offset on, {advice}"
+    )
+    # A place in the allocation has all that the allocation has.
+    run(device, wide, {0: fm.BufferWithOffset(view, 16), 1: out}, 1, 1)
+    run(device, wide, {0: source.view(16, 4, "u32"), 1: (out, 252)}, 1, 1)
 
 
 @pytest.mark.parametrize("make", [bytes, bytearray, memoryview])

@@ -161,6 +161,12 @@ typedef struct fm_pipeline_info {
     uint32_t writable;                  /* ... and may write */
     uint32_t threadgroup_declared;      /* [[threadgroup(i)]] arguments */
     uint32_t alignment[FM_MAX_BUFFERS]; /* of each buffer argument's type, in bytes */
+    /* Of each used one's type, a pointer's of one element, in bytes: what is bound must have as
+     * many, or the kernel reads what was never given. 0 for the others. */
+    uint32_t size[FM_MAX_BUFFERS];
+    /* Of each used one in the kernel's text, UTF-8, owned by the pipeline; NULL for the others, or
+     * when memory ran out. */
+    const char *name[FM_MAX_BUFFERS];
 } fm_pipeline_info;
 
 fm_status fm_pipeline_create(fm_device *device, fm_library *library, const char *function,

@@ -31,12 +31,16 @@ static void check(bool holds, const char *text, int line) {
     MTLBindingAccess _access;
     NSUInteger _index;
     NSUInteger _bufferAlignment;
+    NSUInteger _bufferDataSize;
+    NSString *_name;
     BOOL _active;
 }
 @property (readonly) MTLBindingType type;
 @property (readonly) MTLBindingAccess access;
 @property (readonly) NSUInteger index;
 @property (readonly) NSUInteger bufferAlignment;
+@property (readonly) NSUInteger bufferDataSize;
+@property (readonly) NSString *name;
 @property (readonly, getter=isActive) BOOL active;
 - (instancetype)initWithType:(MTLBindingType)type
                        index:(NSUInteger)index
@@ -46,7 +50,7 @@ static void check(bool holds, const char *text, int line) {
 
 @implementation OlderBinding
 @synthesize type = _type, access = _access, index = _index, active = _active,
-            bufferAlignment = _bufferAlignment;
+            bufferAlignment = _bufferAlignment, bufferDataSize = _bufferDataSize, name = _name;
 - (instancetype)initWithType:(MTLBindingType)type
                        index:(NSUInteger)index
                       access:(MTLBindingAccess)access
@@ -58,6 +62,8 @@ static void check(bool holds, const char *text, int line) {
         _access = access;
         _active = active;
         _bufferAlignment = 8;
+        _bufferDataSize = 24;
+        _name = @"rows";
     }
     return self;
 }
@@ -98,6 +104,9 @@ static void older_reflection_gives_the_same_masks(void) {
     CHECK(info.declared == 0x13 && info.used == 0x3 && info.writable == 0x12);
     CHECK(info.threadgroup_declared == 0x2);
     CHECK(info.alignment[1] == 8 && info.alignment[2] == 0);
+    CHECK(info.size[1] == 24 && info.size[2] == 0 && info.size[4] == 0);
+    CHECK(strcmp(info.name[1], "rows") == 0 && !info.name[2] && !info.name[4]);
+    fm_forget_reflection(&info);
 }
 
 static bool older_fast_math(fm_math_mode mode) {

@@ -7,7 +7,8 @@ static const char SOURCE[] =
     "using namespace metal;\n"
     "constant bool twice [[function_constant(0)]];\n"
     "constant int addend [[function_constant(1)]];\n"
-    "struct Parameters { uint2 pair; };\n"
+    "constant bool thrice = !twice;\n"
+    "struct Parameters { uint2 pair; uchar last; };\n"
     "kernel void reflected(device const float4 *in [[buffer(0)]],\n"
     "                      device half *out [[buffer(3)]],\n"
     "                      constant Parameters &parameters [[buffer(7)]],\n"
@@ -21,6 +22,12 @@ static const char SOURCE[] =
     "}\n"
     "kernel void constants(device int *out [[buffer(0)]]) {\n"
     "    out[0] = (twice ? 2 : 1) * 100 + addend;\n"
+    "}\n"
+    "kernel void either(device int *out [[buffer(0)]],\n"
+    "                   constant int4 &pairs [[buffer(1), function_constant(twice)]],\n"
+    "                   constant short &triples [[buffer(1), function_constant(thrice)]]) {\n"
+    "    if (twice) out[0] = pairs.w;\n"
+    "    if (thrice) out[0] = triples;\n"
     "}\n";
 
 static fm_library *kernels(void) {
@@ -73,10 +80,30 @@ static void reflection_tells_what_must_be_bound(void) {
         CHECK(info->writable == 1u << 3);
         CHECK(info->threadgroup_declared == 1u << 2);
         CHECK(info->alignment[0] == 16 && info->alignment[3] == 2 && info->alignment[7] == 8);
+        CHECK(info->size[0] == 16 && info->size[3] == 2 && info->size[7] == 16);
+        CHECK(info->size[8] == 0 && info->size[9] == 0);
+        CHECK(strcmp(info->name[0], "in") == 0 && strcmp(info->name[7], "parameters") == 0);
+        CHECK(!info->name[8] && !info->name[9]);
         CHECK(info->static_threadgroup_memory == 1024);
         CHECK(info->simd_width == 32 && info->max_threads == 1024);
     }
     fm_pipeline_release(pipeline);
+    fm_library_release(compiled);
+}
+
+static void size_and_name_are_of_the_argument_that_a_constant_leaves(void) {
+    fm_library *compiled = kernels();
+    for (int twice = 0; twice < 2; twice++) {
+        const fm_constant constant = {0, FM_CONSTANT_BOOL, twice};
+        fm_pipeline *pipeline = NULL;
+        if (!CHECK(fm_pipeline_create(device, compiled, "either", &constant, 1, &pipeline,
+                                      &error) == FM_OK))
+            break;
+        const fm_pipeline_info *info = fm_pipeline_get_info(pipeline);
+        CHECK(info->size[1] == (twice ? 16u : 2u));
+        CHECK(strcmp(info->name[1], twice ? "pairs" : "triples") == 0);
+        fm_pipeline_release(pipeline);
+    }
     fm_library_release(compiled);
 }
 
@@ -135,6 +162,8 @@ int main(void) {
     static const bridge_case CASES[] = {
         {"constants reach the kernel", constants_reach_the_kernel},
         {"reflection tells what must be bound", reflection_tells_what_must_be_bound},
+        {"size and name are of the argument that a constant leaves",
+         size_and_name_are_of_the_argument_that_a_constant_leaves},
         {"a smaller device has smaller pipelines", a_smaller_device_has_smaller_pipelines},
         {"a function that is not there is named", a_function_that_is_not_there_is_named},
         {"refusals of Metal are errors", refusals_of_metal_are_errors},
