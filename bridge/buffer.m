@@ -83,6 +83,10 @@ fm_status fm_buffer_track(fm_buffer *buffer, fm_error *error) {
     return buffer->uses ? FM_OK : FM_ALLOCATION_FAILED;
 }
 
+void fm_buffer_track_with(fm_buffer *buffer, const fm_buffer *other) {
+    buffer->uses = fm_use_count_retain(other->uses);
+}
+
 bool fm_buffer_is_busy(const fm_buffer *buffer) {
     return buffer->uses && !fm_use_count_is_zero(buffer->uses);
 }

@@ -14,6 +14,11 @@ fm_use_count *fm_use_count_create(fm_error *error) {
     return count;
 }
 
+fm_use_count *fm_use_count_retain(fm_use_count *count) {
+    if (count) atomic_fetch_add(&count->references, 1);
+    return count;
+}
+
 void fm_use_count_release(fm_use_count *count) {
     if (count && atomic_fetch_sub(&count->references, 1) == 1) free(count);
 }
@@ -41,9 +46,8 @@ fm_status fm_use_list_add(fm_use_list *list, fm_use_count *count, fm_error *erro
     if (has(list, count)) return FM_OK;
     fm_status status = list->length == list->capacity ? grow(list, error) : FM_OK;
     if (status != FM_OK) return status;
-    atomic_fetch_add(&count->references, 1);
     atomic_fetch_add(&count->uses, 1);
-    list->counts[list->length++] = count;
+    list->counts[list->length++] = fm_use_count_retain(count);
     return FM_OK;
 }
 

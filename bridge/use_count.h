@@ -1,5 +1,6 @@
-/* Who is at work on a tracked buffer: one count a buffer, of the command buffers that bind it and
- * have not ended. It may outlive the buffer, hence the reference count. Knows no Objective-C. */
+/* Who is at work on a tracked buffer: one count a memory, of the command buffers that bind it
+ * and have not ended. It may outlive the buffer, hence the reference count. Knows no Objective-C.
+ */
 #ifndef FM_BRIDGE_USE_COUNT_H
 #define FM_BRIDGE_USE_COUNT_H
 
@@ -9,6 +10,8 @@ typedef struct fm_use_count fm_use_count;
 
 /* With one reference; NULL with `error` filled. */
 fm_use_count *fm_use_count_create(fm_error *error);
+/* One reference more; NULL stays NULL. */
+fm_use_count *fm_use_count_retain(fm_use_count *count);
 void fm_use_count_release(fm_use_count *count);
 bool fm_use_count_is_zero(const fm_use_count *count);
 

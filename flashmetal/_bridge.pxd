@@ -144,6 +144,7 @@ cdef fm_status buffer_wrap(fm_device *device, void *memory, size_t length, fm_re
 cdef void *buffer_contents(const fm_buffer *buffer) noexcept nogil
 cdef size_t buffer_length(const fm_buffer *buffer) noexcept nogil
 cdef fm_status buffer_track(fm_buffer *buffer, fm_error *error) noexcept nogil
+cdef void buffer_track_with(fm_buffer *buffer, const fm_buffer *other) noexcept nogil
 cdef bint buffer_is_busy(const fm_buffer *buffer) noexcept nogil
 cdef void buffer_release(fm_buffer *buffer) noexcept nogil
 

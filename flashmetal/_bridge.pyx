@@ -40,6 +40,7 @@ cdef extern from "flashmetal.h" nogil:
     void *fm_buffer_contents(const fm_buffer *buffer)
     size_t fm_buffer_length(const fm_buffer *buffer)
     fm_status fm_buffer_track(fm_buffer *buffer, fm_error *error)
+    void fm_buffer_track_with(fm_buffer *buffer, const fm_buffer *other)
     bint fm_buffer_is_busy(const fm_buffer *buffer)
     void fm_buffer_release(fm_buffer *buffer)
 
@@ -182,6 +183,10 @@ cdef size_t buffer_length(const fm_buffer *buffer) noexcept nogil:
 
 cdef fm_status buffer_track(fm_buffer *buffer, fm_error *error) noexcept nogil:
     return fm_buffer_track(buffer, error)
+
+
+cdef void buffer_track_with(fm_buffer *buffer, const fm_buffer *other) noexcept nogil:
+    fm_buffer_track_with(buffer, other)
 
 
 cdef bint buffer_is_busy(const fm_buffer *buffer) noexcept nogil:

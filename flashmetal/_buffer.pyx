@@ -41,6 +41,7 @@ from flashmetal._live cimport enter_live, leave_live
 
 import numpy as np
 
+from flashmetal._text import counted
 from flashmetal.dtype import DTYPES, NAME_OF_FORMAT, name_of, numpy_dtype
 from flashmetal.errors import BufferAllocationError, InvalidArgument, InvalidState
 
@@ -500,8 +501,8 @@ cdef int release(Allocation allocation) except -1:
         return 0
     if allocation.exports:
         raise InvalidState(
-            f"the buffer's memory has {allocation.exports} users (arrays, memoryviews, a dispatch "
-            "that another thread is encoding): drop them before it is released"
+            f"the buffer's memory has {counted(allocation.exports, 'user')} (arrays, memoryviews, "
+            "a dispatch that another thread is encoding), to be dropped before it is released"
         )
     release_count += 1
     give_back(allocation)

@@ -6,6 +6,7 @@ No size or stride overflows: Python counts elements in its own integers, C in 64
 
 from libc.stdint cimport UINT64_MAX, uint32_t, uint64_t, uintptr_t
 
+from flashmetal._argument cimport need, need_truth
 from flashmetal._buffer cimport Buffer, DTypeCode, dtype_code, dtype_name, dtype_size, require_live
 from flashmetal._pipeline cimport Pipeline
 
@@ -18,6 +19,7 @@ __all__ = [
     "need_buffer",
     "need_disjoint",
     "need_elems",
+    "need_flag",
     "need_kind",
     "need_output",
     "need_threads",
@@ -138,10 +140,12 @@ def count_elems(last_row, row_stride, last_head, head_stride, width):
 
 def need_kind(str op, str name, argument, type kind):
     """Check the class of an argument."""
-    if not isinstance(argument, kind):
-        raise InvalidArgument(
-            f"{op}: {name} must be {kind.__name__}, got {type(argument).__name__}"
-        )
+    need(argument, kind, op, name)
+
+
+def need_flag(str op, str name, argument):
+    """Check that an argument is True or False, and return it."""
+    return need_truth(argument, op, name)
 
 
 def need_buffer(str op, str name, buffer):

@@ -5,9 +5,11 @@
 cimport cython
 from libc.stdint cimport UINT32_MAX, uint32_t, uint64_t
 
+from flashmetal._argument cimport need
 from flashmetal._buffer cimport Buffer
+from flashmetal._device cimport Device
 from flashmetal._dispatch cimport Launch, clear_launch
-from flashmetal._encoder cimport CommandEncoder, record
+from flashmetal._encoder cimport CommandEncoder, record, to_encoder
 from flashmetal._flash_attention cimport (
     K_CACHE, PARAMS, V_CACHE, DecodeSpans, check_buffers, check_shape, fill_decode, find_kernel,
 )
@@ -54,8 +56,10 @@ cdef class DecodePlan(Plan):
         As `encode_attention` does; also when the caches have no whole row.
     """
 
-    def __cinit__(self, KernelRegistry registry not None, q, k_cache, v_cache, out, *, n_heads,
-                  n_kv_heads, head_dim, scale=None):
+    def __cinit__(self, registry, q, k_cache, v_cache, out, *, n_heads, n_kv_heads, head_dim,
+                  scale=None):
+        need(registry, KernelRegistry, "DecodePlan", "registry")
+        cdef Device device = (<KernelRegistry>registry).device
         # A row at least; then all rows, so that no window can touch `out`.
         cdef FlashAttentionParams params = FlashAttentionParams(
             n_heads, n_kv_heads, head_dim, 1, scale
@@ -71,9 +75,9 @@ cdef class DecodePlan(Plan):
         )
         params.words[SEQ_LEN] = self.capacity
         check_buffers(&spans, q, k_cache, v_cache, out, params.words, 0, 0)
-        pipeline = find_kernel(registry, registry.device, params.words[HEAD_DIM])
+        pipeline = find_kernel(registry, device, params.words[HEAD_DIM])
         try:
-            fill_decode(&launch, registry.device, pipeline, q, k_cache, v_cache, out, &spans,
+            fill_decode(&launch, device, pipeline, q, k_cache, v_cache, out, &spans,
                         params.words)
             self.keep(pipeline, &launch)
         finally:
@@ -86,7 +90,7 @@ cdef class DecodePlan(Plan):
             f"{self.device.name}>"
         )
 
-    def encode(self, CommandEncoder encoder not None, seq_len, start=0):
+    def encode(self, encoder, seq_len, start=0):
         """Encode attention over the `seq_len` rows of the caches from row `start` on.
 
         Parameters
@@ -106,7 +110,8 @@ cdef class DecodePlan(Plan):
             When a buffer of the plan is released, the encoder committed, discarded or in use by
             another thread, or when too many encoders are uncommitted.
         """
-        self.encode_at(encoder, to_u32(seq_len, OP, "seq_len"), to_u32(start, OP, "start"))
+        self.encode_at(to_encoder(encoder, "DecodePlan"), to_u32(seq_len, OP, "seq_len"),
+                       to_u32(start, OP, "start"))
 
     cdef int encode_at(self, CommandEncoder encoder, uint32_t seq_len,
                        uint32_t start) except -1 nogil:

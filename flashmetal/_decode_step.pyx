@@ -8,7 +8,7 @@ from libc.stdint cimport UINT32_MAX, uint32_t
 
 from flashmetal._buffer cimport release_count
 from flashmetal._decode_plan cimport DecodePlan, check_rows, slide
-from flashmetal._encoder cimport CommandEncoder, record, record_barrier
+from flashmetal._encoder cimport CommandEncoder, record, record_barrier, to_encoder
 from flashmetal._plan cimport LaunchPlan, Plan, PlanBlock
 from flashmetal._words cimport to_u32
 
@@ -81,7 +81,7 @@ cdef class DecodeStep:
     def __repr__(self):
         return f"<flashmetal.DecodeStep of {self.count} entries>"
 
-    def encode(self, CommandEncoder encoder not None, seq_len, start=0):
+    def encode(self, encoder, seq_len, start=0):
         """Encode the entries in their order: all of them, or none.
 
         Parameters
@@ -100,7 +100,7 @@ cdef class DecodeStep:
             When a buffer of a plan is released, the encoder committed, discarded or in use by
             another thread, or when too many encoders are uncommitted.
         """
-        self.encode_at(encoder, to_u32(seq_len, "DecodeStep", "seq_len"),
+        self.encode_at(to_encoder(encoder, "DecodeStep"), to_u32(seq_len, "DecodeStep", "seq_len"),
                        to_u32(start, "DecodeStep", "start"))
 
     cdef int encode_at(self, CommandEncoder encoder, uint32_t seq_len,

@@ -3,6 +3,7 @@
 from libc.stdint cimport INT64_MAX, UINT32_MAX
 from libc.string cimport memset
 
+from flashmetal._argument cimport need_truth
 from flashmetal._bridge cimport (
     check,
     check_not_forked,
@@ -79,7 +80,8 @@ cdef class Device:
         if max_threads is not None:
             options.max_threads = to_integer(max_threads, 1, UINT32_MAX, "Device",
                                              "max_threads")
-        options.no_tensor_api = not tensor_api
+        self.tensor_api = need_truth(tensor_api, "Device", "tensor_api")
+        options.no_tensor_api = not self.tensor_api
         options.seed = to_integer(seed, 0, INT64_MAX, "Device", "seed")
         _host.prepare()
         with nogil:
@@ -87,7 +89,6 @@ cdef class Device:
             check(status, &error, NULL)
             device_get_info(self.handle, &self.info)
         self.registry_id = self.info.registry_id
-        self.tensor_api = tensor_api
 
     def __dealloc__(self):
         with nogil:

@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport INT64_MAX, UINT32_MAX, uint32_t, uint64_t
 
+from flashmetal._argument cimport need
 from flashmetal._bridge cimport (
     FM_MAX_BUFFERS, FM_MAX_BYTES, fm_argument, fm_threadgroup_memory,
 )
@@ -17,6 +18,7 @@ from flashmetal._device cimport Device
 from flashmetal._integer cimport to_integer
 from flashmetal._pipeline cimport Pipeline
 
+from flashmetal._text import counted
 from flashmetal.errors import InvalidArgument
 
 __all__ = ["BufferWithOffset"]
@@ -43,9 +45,10 @@ cdef class BufferWithOffset:
         When the offset is not inside the allocation.
     """
 
-    def __cinit__(self, Buffer buffer not None, offset):
+    def __cinit__(self, buffer, offset):
+        need(buffer, Buffer, "BufferWithOffset", "buffer")
         self.buffer = buffer
-        self.offset = to_integer(offset, 0, buffer.allocation.length - 1, "BufferWithOffset",
+        self.offset = to_integer(offset, 0, self.buffer.allocation.length - 1, "BufferWithOffset",
                                  "offset")
 
     def __repr__(self):
@@ -166,7 +169,7 @@ cdef int fill_threadgroup_memory(Launch *launch, Device device, Pipeline pipelin
     cdef uint64_t total = pipeline.info.static_threadgroup_memory
     cdef uint32_t given = 0
     cdef fm_threadgroup_memory *slot
-    if memory:
+    if memory is not None:
         for key, value in as_dict(memory, pipeline.name, "threadgroup_memory").items():
             slot = &launch.threadgroup_memory[launch.dispatch.threadgroup_memory_count]
             fill_threadgroup_slot(slot, pipeline, key, value)
@@ -255,7 +258,8 @@ cdef int bind_at(Launch *launch, fm_argument *argument, Device device, Pipeline 
             f"{alignment}"
         )
     if end - offset < pipeline.info.size[argument.index]:
-        refuse_size(pipeline, argument.index, f"has {end - offset} bytes from its offset on",
+        given = counted(end - offset, "byte")
+        refuse_size(pipeline, argument.index, f"has {given} from its offset on",
                     "bind a larger buffer or a smaller offset")
     if buffer.is_read_only:
         check_not_written(pipeline, argument.index, "its buffer is read-only memory or a copy")
@@ -291,7 +295,7 @@ cdef int bind_memory(fm_argument *argument, Pipeline pipeline, const void *memor
             f"which must be 1 to {FM_MAX_BYTES}; a Buffer takes more"
         )
     if length < pipeline.info.size[argument.index]:
-        refuse_size(pipeline, argument.index, f"has {length} bytes",
+        refuse_size(pipeline, argument.index, f"has {counted(length, 'byte')}",
                     "give the whole value, with the padding at the end of a struct")
     argument.buffer = NULL
     argument.offset = 0

@@ -1,5 +1,6 @@
 from libc.stdint cimport int64_t, uint64_t
 
+from flashmetal._argument cimport need
 from flashmetal._bridge cimport (
     FM_OK, encoder_barrier, encoder_dispatch, encoder_has_begun, fm_dispatch, fm_encoder,
 )
@@ -34,6 +35,13 @@ cdef class CommandEncoder:
     cdef bint is_recording(self) noexcept nogil
     # Makes that so, or raises. May wait without the GIL: other threads may have changed things.
     cdef int open(self) except -1 nogil
+
+
+# An argument of a function that encodes.
+cdef inline CommandEncoder to_encoder(object encoder, str subject):
+    if type(encoder) is not CommandEncoder:
+        need(encoder, CommandEncoder, subject, "encoder")
+    return <CommandEncoder>encoder
 
 
 # `encode` and `order` outside of enter and leave, at once or not at all: False unless a command

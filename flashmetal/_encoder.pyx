@@ -4,6 +4,7 @@ from cpython.bytes cimport PyBytes_AS_STRING
 from libc.stdint cimport int64_t
 
 from flashmetal cimport _device
+from flashmetal._argument cimport need, need_text
 from flashmetal._bridge cimport (
     FM_ENCODER_COMMITTED, FM_ENCODER_OPEN, check, check_not_forked, encoder_commit, encoder_create,
     encoder_dispatch, encoder_get_gpu_time, encoder_get_state, encoder_has_begun, encoder_release,
@@ -14,7 +15,7 @@ from flashmetal._dispatch cimport Launch, clear_launch, fill_launch
 from flashmetal._exporter cimport drain
 from flashmetal._pipeline cimport Pipeline
 from flashmetal._wait cimport (
-    AUTO, WaitMode, timeout_ns, wait_for_end, wait_for_room, wait_mode,
+    AUTO, Patience, WaitMode, patience, timeout_ns, wait_for_end, wait_for_room, wait_mode,
 )
 from flashmetal._wakeup cimport future_of_end
 
@@ -48,16 +49,17 @@ cdef class CommandEncoder:
         What was encoded so far.
     """
 
-    def __cinit__(self, Device device not None, str label=None):
+    def __cinit__(self, device, label=None):
         cdef fm_error error
+        need(device, Device, "CommandEncoder", "device")
         if label is not None:
-            self.label_bytes = to_utf8(label, "a label")
+            self.label_bytes = to_utf8(need_text(label, "CommandEncoder", "label"), "a label")
             self.label_text = PyBytes_AS_STRING(self.label_bytes)
         check_not_forked()
         error.message = NULL
-        check(encoder_create(device.handle, &self.handle, &error), &error, NULL)
         self.device = device
-        self.registry_id = device.registry_id
+        self.registry_id = self.device.registry_id
+        check(encoder_create(self.device.handle, &self.handle, &error), &error, NULL)
 
     def __dealloc__(self):
         with nogil:
@@ -79,7 +81,7 @@ cdef class CommandEncoder:
             f"{self.dispatch_count} dispatches on {self.device.name}>"
         )
 
-    def dispatch(self, Pipeline pipeline not None, args, threadgroups, threads_per_threadgroup,
+    def dispatch(self, pipeline, args, threadgroups, threads_per_threadgroup,
                  threadgroup_memory=None):
         """Encode a kernel over a number of threadgroups.
 
@@ -110,7 +112,7 @@ cdef class CommandEncoder:
         encode_checked(self, pipeline, args, threadgroups, threads_per_threadgroup,
                        threadgroup_memory, False)
 
-    def dispatch_threads(self, Pipeline pipeline not None, args, threads, threads_per_threadgroup,
+    def dispatch_threads(self, pipeline, args, threads, threads_per_threadgroup,
                          threadgroup_memory=None):
         """Encode a kernel over an exact number of threads; the last threadgroups may be smaller.
 
@@ -121,7 +123,10 @@ cdef class CommandEncoder:
 
     cdef int encode(self, const fm_dispatch *dispatch) except -1 nogil:
         cdef fm_error error
-        begin(self)
+        cdef Patience limit
+        if not encoder_has_begun(self.handle):
+            limit = patience()
+            begin(self, &limit)
         error.message = NULL
         check(encoder_dispatch(self.handle, dispatch, &error), &error, self.label_text)
         self.dispatch_count += 1
@@ -135,9 +140,10 @@ cdef class CommandEncoder:
         )
 
     cdef int open(self) except -1 nogil:
+        cdef Patience limit = patience()
         self.enter()
         try:
-            begin(self)
+            begin(self, &limit)
         finally:
             self.leave()
         return 0
@@ -169,18 +175,13 @@ cdef class CommandEncoder:
         InvalidState
             When the encoder is committed already, discarded or in use by another thread.
         """
-        # Entered with the GIL, which keeps other threads out meanwhile.
-        self.enter()
-        try:
-            with nogil:
-                commit_entered(self)
-        finally:
-            self.leave()
+        commit_within(self, patience())
 
     cdef int submit(self) except -1 nogil:
+        cdef Patience limit = patience()
         self.enter()
         try:
-            commit_entered(self)
+            commit_entered(self, &limit)
         finally:
             self.leave()
         return 0
@@ -210,24 +211,33 @@ cdef class CommandEncoder:
         InvalidState
             Before commit.
         """
-        finish(self, timeout_ns(timeout), wait_mode(mode))
+        finish(self, patience(timeout_ns(timeout)), wait_mode(mode))
 
     cdef int wait_ns(self, int64_t duration) except -1 nogil:
+        cdef Patience limit = patience(duration)
         check_waitable(self)
-        wait_for_end(self.handle, duration, AUTO)
+        wait_for_end(self.handle, &limit, AUTO)
         return raise_outcome(self)
 
     def commit_and_wait(self, timeout=None, mode="auto"):
         """Commit unless that is done, then `wait`.
 
-        The timeout starts with the wait. Before that, an encoder without a dispatch may wait for
-        one of the device's command buffers.
+        The timeout counts from the call on: an encoder without a dispatch may first wait for one of
+        the device's command buffers. When none comes in time, nothing is committed, and the call
+        can be made again.
+
+        Raises
+        ------
+        WaitTimeout, CommandBufferError, InvalidArgument
+            As `wait` does.
+        InvalidState
+            As `commit` does, but for work that is committed.
         """
-        cdef int64_t duration = timeout_ns(timeout)
+        cdef Patience limit = patience(timeout_ns(timeout))
         cdef WaitMode how = wait_mode(mode)
         if require_state(self) == FM_ENCODER_OPEN:
-            self.commit()
-        finish(self, duration, how)
+            commit_within(self, limit)
+        finish(self, limit, how)
 
     async def completed(self):
         """Wait for the committed work in an event loop of asyncio, without a thread.
@@ -323,10 +333,11 @@ cdef int refuse_use(CommandEncoder encoder) except -1 with gil:
     raise InvalidState(f"{display_name(encoder)} is in use by another thread")
 
 
-cdef int encode_checked(CommandEncoder encoder, Pipeline pipeline, object args, object grid,
+cdef int encode_checked(CommandEncoder encoder, object pipeline, object args, object grid,
                         object threads_per_threadgroup, object threadgroup_memory,
                         bint exact_threads) except -1:
     cdef Launch launch
+    need(pipeline, Pipeline, "dispatch", "pipeline")
     encoder.enter()
     try:
         fill_launch(&launch, encoder.device, pipeline, args, grid, threads_per_threadgroup,
@@ -338,10 +349,10 @@ cdef int encode_checked(CommandEncoder encoder, Pipeline pipeline, object args, 
     return 0
 
 
-cdef int begin(CommandEncoder encoder) except -1 nogil:
+cdef int begin(CommandEncoder encoder, const Patience *limit) except -1 nogil:
     if encoder_has_begun(encoder.handle):
         return 0
-    return wait_for_room(encoder.handle, encoder.label_text)
+    return wait_for_room(encoder.handle, encoder.label_text, limit)
 
 
 cdef fm_encoder_state require_state(CommandEncoder encoder) except? FM_ENCODER_OPEN:
@@ -356,18 +367,29 @@ cdef str display_name(CommandEncoder encoder):
     return "the encoder" if encoder.label_bytes is None else f"encoder {encoder.label!r}"
 
 
-cdef int commit_entered(CommandEncoder encoder) except -1 nogil:
+cdef int commit_within(CommandEncoder encoder, Patience limit) except -1:
+    # Entered with the GIL, which keeps other threads out meanwhile.
+    encoder.enter()
+    try:
+        with nogil:
+            commit_entered(encoder, &limit)
+    finally:
+        encoder.leave()
+    return 0
+
+
+cdef int commit_entered(CommandEncoder encoder, const Patience *limit) except -1 nogil:
     cdef fm_error error
-    begin(encoder)
+    begin(encoder, limit)
     error.message = NULL
     return check(encoder_commit(encoder.handle, &error), &error, encoder.label_text)
 
 
-cdef int finish(CommandEncoder encoder, int64_t duration, WaitMode mode) except -1:
+cdef int finish(CommandEncoder encoder, Patience limit, WaitMode mode) except -1:
     check_waitable(encoder)
     if encoder_get_state(encoder.handle) == FM_ENCODER_COMMITTED:
         with nogil:
-            wait_for_end(encoder.handle, duration, mode)
+            wait_for_end(encoder.handle, &limit, mode)
     drain()
     return raise_outcome(encoder)
 

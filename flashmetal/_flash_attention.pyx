@@ -3,6 +3,7 @@
 from libc.stdint cimport INT64_MAX, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from flashmetal._argument cimport need
 from flashmetal._buffer cimport F16, F32, Buffer
 from flashmetal._checks cimport (
     check_alignment, check_disjoint, check_output, check_threads, span_elems,
@@ -11,7 +12,7 @@ from flashmetal._device cimport Device
 from flashmetal._dispatch cimport (
     Launch, add_buffer, add_bytes, clear_launch, close_launch, open_rows,
 )
-from flashmetal._encoder cimport CommandEncoder
+from flashmetal._encoder cimport CommandEncoder, to_encoder
 from flashmetal._integer cimport to_integer
 from flashmetal._params cimport (
     HEAD_DIM, KV_DIM, N_HEADS, N_KV_HEADS, SEQ_LEN, WORDS, FlashAttentionParams,
@@ -19,7 +20,6 @@ from flashmetal._params cimport (
 from flashmetal._pipeline cimport Pipeline
 from flashmetal._registry cimport KernelRegistry
 
-from flashmetal._checks import need_kind
 from flashmetal.errors import InvalidArgument
 
 __all__ = ["encode_attention", "encode_attention_q_offset", "kernel_name", "supports_head_dim"]
@@ -52,8 +52,7 @@ def supports_head_dim(head_dim):
     return is_served(to_integer(head_dim, 0, INT64_MAX, "supports_head_dim", "head_dim"))
 
 
-def encode_attention(CommandEncoder encoder not None, KernelRegistry registry not None, q, k_cache,
-                     v_cache, out, params):
+def encode_attention(encoder, registry, q, k_cache, v_cache, out, params):
     """Encode attention of one query token over the first seq_len rows of a K/V cache.
 
     Parameters
@@ -84,11 +83,12 @@ def encode_attention(CommandEncoder encoder not None, KernelRegistry registry no
         When a buffer is released, or the encoder is committed, discarded or in use by another
         thread.
     """
-    encode("encode_attention", encoder, registry, q, k_cache, v_cache, out, params, 0, 0)
+    encode("encode_attention", to_encoder(encoder, OP), to_registry(registry, OP), q, k_cache,
+           v_cache, out, params, 0, 0)
 
 
-def encode_attention_q_offset(CommandEncoder encoder not None, KernelRegistry registry not None, q,
-                              k_cache, v_cache, out, params, q_off_bytes, out_off_bytes):
+def encode_attention_q_offset(encoder, registry, q, k_cache, v_cache, out, params, q_off_bytes,
+                              out_off_bytes):
     """Encode attention as `encode_attention` does, of a query token inside larger buffers.
 
     Parameters
@@ -98,8 +98,14 @@ def encode_attention_q_offset(CommandEncoder encoder not None, KernelRegistry re
     """
     cdef size_t q_offset = to_integer(q_off_bytes, 0, INT64_MAX, OP, "q_off_bytes")
     cdef size_t out_offset = to_integer(out_off_bytes, 0, INT64_MAX, OP, "out_off_bytes")
-    encode("encode_attention_q_offset", encoder, registry, q, k_cache, v_cache, out, params,
-           q_offset, out_offset)
+    encode("encode_attention_q_offset", to_encoder(encoder, OP), to_registry(registry, OP), q,
+           k_cache, v_cache, out, params, q_offset, out_offset)
+
+
+cdef inline KernelRegistry to_registry(object registry, str subject):
+    if type(registry) is not KernelRegistry:
+        need(registry, KernelRegistry, subject, "registry")
+    return <KernelRegistry>registry
 
 
 cdef int encode(str function, CommandEncoder encoder, KernelRegistry registry, object q,
@@ -109,7 +115,7 @@ cdef int encode(str function, CommandEncoder encoder, KernelRegistry registry, o
     cdef DecodeSpans spans
     cdef Launch launch
     if type(params) is not FlashAttentionParams:
-        need_kind(OP, "params", params, FlashAttentionParams)
+        need(params, FlashAttentionParams, OP, "params")
     # A copy: while the encoder waits for a command buffer, another thread may set seq_len.
     memcpy(words, (<FlashAttentionParams>params).words, sizeof(words))
     check_shape(function, words)

@@ -12,6 +12,7 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, uint16_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
+from flashmetal._argument cimport need
 from flashmetal._bridge cimport buffer_is_busy, buffer_track, check, check_not_forked, fm_error
 from flashmetal._buffer cimport (
     F16, F32, Allocation, Buffer, allocate, dtype_name, dtype_size, new_handle,
@@ -21,6 +22,7 @@ from flashmetal._exporter cimport drain, let_go
 from flashmetal._integer cimport to_integer
 from flashmetal._source cimport Source, open_source
 
+from flashmetal._text import counted
 from flashmetal.errors import F16Overflow, InvalidArgument, InvalidState, UnsupportedDtype
 
 __all__ = ["KVCache"]
@@ -84,8 +86,9 @@ cdef class KVCache:
         Metal refuses memory for a layer.
     """
 
-    def __cinit__(self, Device device not None, layers, capacity, n_kv_heads, head_dim,
+    def __cinit__(self, device, layers, capacity, n_kv_heads, head_dim,
                   growth="fixed"):
+        need(device, Device, "KVCache", "device")
         check_not_forked()
         drain()
         if not isinstance(growth, str) or growth not in GROWTHS:
@@ -343,7 +346,7 @@ cdef int append_rows(KVCache cache, int index, const Source *keys, const Source 
     describe_rows(&k, cache, keys, "k")
     describe_rows(&v, cache, values, "v")
     if k.rows != v.rows:
-        raise InvalidArgument(f"KVCache.append: k has {k.rows} rows, v has {v.rows}")
+        raise InvalidArgument(f"KVCache.append: k has {counted(k.rows, 'row')}, v has {v.rows}")
     memory_of(cache, index, False)  # there at all?
     # Before the numbers are looked at: broadcast rows can be more than any memory holds.
     moved = find_room(cache, index, k.rows)
@@ -482,9 +485,9 @@ cdef int check_unused(KVCache cache, int index) except -1:
     cdef Py_ssize_t users = Py_REFCNT(<PyObject *>present) - 2
     if users:
         raise InvalidState(
-            f"KVCache.append: layer {index} is full, and {users} views, arrays or plans use its "
-            "memory, which they would go on reading when it grows: drop them, or make the cache "
-            "with a larger capacity"
+            f"KVCache.append: layer {index} is full, and its memory has {counted(users, 'user')} "
+            "(views, arrays, plans), to be dropped before it grows, as they would go on reading "
+            "it: or make the cache with a larger capacity"
         )
     return 0
 

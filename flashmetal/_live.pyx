@@ -100,6 +100,6 @@ cdef LiveRange *find(LiveRange *node, uintptr_t begin, uintptr_t end, uint64_t d
     cdef LiveRange *found = find(node.lower, begin, end, device)
     if found != NULL or node.begin > begin:
         return found
-    if node.end >= end and node.device == device:
+    if node.end >= end and (node.device == device or device == ANY_DEVICE):
         return node
     return find(node.upper, begin, end, device)

@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import need_flag
 from .errors import InvalidArgument, UnsupportedDtype
 
 __all__ = ["F16_MAX", "Mask"]
@@ -52,8 +53,8 @@ class Mask:
     ) -> None:
         self._rows = rows
         self._keys = keys
-        self._causal = bool(causal)
-        self._window = None if window is None else _check_window(op, window, causal)
+        self._causal = need_flag(op, "causal", causal)
+        self._window = None if window is None else _check_window(op, window, self._causal)
         self._array = None if array is None else _check_array(op, array, (rows, keys))
 
     @property

@@ -61,7 +61,7 @@ cdef class Pipeline:
 
 
 cdef tuple normalise_constants(str name, object constants):
-    if not constants:
+    if constants is None:
         return ()
     try:
         pairs = dict(constants).items()

@@ -11,10 +11,11 @@ from libc.math cimport isfinite
 from libc.stdint cimport INT32_MIN, INT64_MAX, UINT32_MAX, uint32_t
 from libc.string cimport memcpy, memset
 
+from flashmetal._argument cimport need, need_truth
 from flashmetal._bridge cimport FM_MAX_BUFFERS, fm_argument, fm_threadgroup_memory
 from flashmetal._buffer cimport Allocation, release_count, require_live
 from flashmetal._dispatch cimport Launch, check_same_device, clear_launch, fill_launch
-from flashmetal._encoder cimport CommandEncoder, record
+from flashmetal._encoder cimport CommandEncoder, record, to_encoder
 from flashmetal._integer cimport quick_integer
 from flashmetal._pipeline cimport Pipeline
 
@@ -100,12 +101,15 @@ cdef class LaunchPlan(Plan):
         As `CommandEncoder.dispatch` does, for an encoder of the pipeline's device.
     """
 
-    def __cinit__(self, Pipeline pipeline not None, args, threadgroups, threads_per_threadgroup,
+    def __cinit__(self, pipeline, args, threadgroups, threads_per_threadgroup,
                   threadgroup_memory=None, *, exact_threads=False):
         cdef Launch launch
+        need(pipeline, Pipeline, "LaunchPlan", "pipeline")
+        # Before the launch is filled: until then there is nothing that could be cleared.
+        cdef bint exact = need_truth(exact_threads, "LaunchPlan", "exact_threads")
         try:
-            fill_launch(&launch, pipeline.device, pipeline, args, threadgroups,
-                        threads_per_threadgroup, threadgroup_memory, exact_threads)
+            fill_launch(&launch, (<Pipeline>pipeline).device, pipeline, args, threadgroups,
+                        threads_per_threadgroup, threadgroup_memory, exact)
             self.keep(pipeline, &launch)
         finally:
             clear_launch(&launch)
@@ -113,7 +117,7 @@ cdef class LaunchPlan(Plan):
     def __repr__(self):
         return f"<flashmetal.LaunchPlan of {self.pipeline.name!r} on {self.device.name}>"
 
-    def encode(self, CommandEncoder encoder not None):
+    def encode(self, encoder):
         """Encode the dispatch.
 
         Parameters
@@ -129,7 +133,7 @@ cdef class LaunchPlan(Plan):
             When a buffer of the plan is released, the encoder committed, discarded or in use by
             another thread, or when too many encoders are uncommitted.
         """
-        self.encode_to(encoder)
+        self.encode_to(to_encoder(encoder, "LaunchPlan"))
 
     cdef int encode_to(self, CommandEncoder encoder) except -1 nogil:
         self.check(encoder)

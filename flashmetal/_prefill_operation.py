@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,9 +18,10 @@ from ._checks import (
     need_threads,
     need_tile_classes,
 )
+from ._device import Device
 from ._encoder import CommandEncoder
 from ._prefill_params import PrefillParams
-from ._registry import KernelRegistry
+from ._registry import KernelRegistry, misses_header
 from .errors import InvalidArgument
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "PrefillOperation",
     "kv_pad",
     "threadgroup_memory",
+    "to_head_dim",
 ]
 
 CACHE_ROWS_PER_STEP = 64  # the width of a mask tile, too
@@ -81,6 +84,14 @@ def threadgroup_memory(queries: int, width: int) -> int:
     return -(-(query + scores_and_weights + factors_and_flag) // 16) * 16
 
 
+def to_head_dim(value: object) -> int:
+    """Return an argument as an integer; 0, which no kernel serves, for what is none."""
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return 0
+
+
 class PrefillOperation(NamedTuple):
     """A family of prefill kernels.
 
@@ -92,11 +103,24 @@ class PrefillOperation(NamedTuple):
         The class of its parameters.
     kernel
         Finds the kernel of a head_dim; raises InvalidArgument when there is none.
+    header
+        Of Metal's, without which a system cannot run the kernels.
     """
 
     name: str
     params: type[PrefillParams]
     kernel: Callable[[int], PrefillKernel]
+    header: str
+
+    def is_available(self, registry: KernelRegistry, device: Device, head_dim: int) -> bool:
+        """Find out, once, whether the system has what a kernel needs."""
+        need_kind(self.name, "registry", registry, KernelRegistry)
+        available, _ = registry.probe_optional_pipeline(
+            self.kernel(head_dim).name,
+            lambda error: misses_header(error, self.header),
+            device=device,
+        )
+        return available
 
     def dispatch(
         self,

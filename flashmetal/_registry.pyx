@@ -5,6 +5,7 @@ import hashlib
 import threading
 import weakref
 
+from flashmetal._argument cimport need, need_text
 from flashmetal._device cimport Device
 from flashmetal._library cimport Library, compile_library, open_library
 from flashmetal._pipeline cimport Pipeline, create_pipeline, normalise_constants
@@ -33,7 +34,8 @@ cdef class KernelRegistry:
         Where the kernels run.
     """
 
-    def __cinit__(self, Device device not None):
+    def __cinit__(self, device):
+        need(device, Device, "KernelRegistry", "device")
         self.device = device
         self.kernels = {}
         self.headers = {}
@@ -43,7 +45,7 @@ cdef class KernelRegistry:
     def __repr__(self):
         return f"<flashmetal.KernelRegistry of {self.source_count} kernels on {self.device.name}>"
 
-    def register_source(self, str name not None, str source not None, *, options=None):
+    def register_source(self, name, source, *, options=None):
         """Let `name` stand for the kernel function of that name in `source`.
 
         The same text and options again change nothing. Others replace what was registered, and
@@ -65,6 +67,8 @@ cdef class KernelRegistry:
             When the name is empty or has a NUL character, name or text is not valid Unicode, or
             the options are not CompileOptions.
         """
+        need_text(name, "register_source", "name")
+        need_text(source, "register_source", "source")
         if not name:
             raise InvalidArgument("a kernel's name must not be empty")
         to_utf8(name, "a kernel's name")
@@ -80,7 +84,7 @@ cdef class KernelRegistry:
         if current is None or current.program is not program:
             self.kernels[name] = RegisteredKernel(program)
 
-    def register_header(self, str name not None, str text not None):
+    def register_header(self, name, text):
         """Let sources that are registered from now on include `text` as ``#include "name"``.
 
         A header may include others, in whatever order they are registered. Another text replaces
@@ -98,6 +102,8 @@ cdef class KernelRegistry:
         InvalidArgument
             When the name is empty or holds a quote, an angle bracket or a line's end.
         """
+        need_text(name, "register_header", "name")
+        need_text(text, "register_header", "text")
         if not name or any(c in name for c in '">\n\0'):
             raise InvalidArgument(f"a header's name must be as #include takes it, got {name!r}")
         # A new dict: a thread that is registering a source goes on with the one that it read.
@@ -108,7 +114,7 @@ cdef class KernelRegistry:
         with self.lock:
             return self.programs.setdefault(program.key, program)
 
-    def get_pipeline(self, str name not None, constants=None, *, Device device=None):
+    def get_pipeline(self, name, constants=None, *, device=None):
         """Return the pipeline of a registered kernel; compile it on the first call.
 
         Parameters
@@ -135,9 +141,11 @@ cdef class KernelRegistry:
             When the source does not compile, has no such kernel, or Metal makes no pipeline of it.
             It is not remembered: the next call tries again.
         """
+        need_text(name, "get_pipeline", "name")
         if device is not None:
+            need(device, Device, "get_pipeline", "device")
             self.check_device(device)
-        if not constants:
+        if constants is None:
             return self.find_pipeline(name)
         return self.make_once(self.find_kernel(name), name, normalise_constants(name, constants))
 
@@ -165,7 +173,7 @@ cdef class KernelRegistry:
         library = program.get_library(self.device, name, constants)
         return create_pipeline(library, name, constants)
 
-    def probe_optional_pipeline(self, str name not None, unavailable, *, Device device=None):
+    def probe_optional_pipeline(self, name, unavailable, *, device=None):
         """Find out whether the device can run a kernel that not every system compiles.
 
         Parameters
@@ -192,7 +200,9 @@ cdef class KernelRegistry:
         FlashMetalError
             Any failure that `unavailable` does not accept; it is not remembered.
         """
+        need_text(name, "probe_optional_pipeline", "name")
         if device is not None:
+            need(device, Device, "probe_optional_pipeline", "device")
             self.check_device(device)
         cdef RegisteredKernel kernel = self.find_kernel(name)
         with kernel.probe_lock:
@@ -212,9 +222,9 @@ cdef class KernelRegistry:
         for name in to_names(names):
             self.get_pipeline(name)
 
-    def is_cached(self, str name not None, constants=None):
+    def is_cached(self, name, constants=None):
         """Whether `get_pipeline` with these arguments would return without compiling."""
-        cdef RegisteredKernel kernel = self.kernels.get(name)
+        cdef RegisteredKernel kernel = self.kernels.get(need_text(name, "is_cached", "name"))
         if kernel is None:
             return False
         once = kernel.pipelines.get(normalise_constants(name, constants))

@@ -1,10 +1,15 @@
-"""Text arguments on their way to C, exact or refused."""
+"""Text: of messages, and arguments on their way to C, exact or refused."""
 
 from __future__ import annotations
 
 from .errors import InvalidArgument
 
-__all__ = ["to_utf8"]
+__all__ = ["counted", "to_utf8"]
+
+
+def counted(count: int, noun: str) -> str:
+    """Return the count with its noun, in the plural unless it is one."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def to_utf8(text: str, what: str) -> bytes:

@@ -12,9 +12,17 @@ cdef enum WaitMode:
 cdef WaitMode wait_mode(object mode) except *
 # Nanoseconds of a timeout in seconds; for ever when it is None.
 cdef int64_t timeout_ns(object timeout) except -1
+# How long a call may wait, in nanoseconds, and when that ends.
+cdef struct Patience:
+    int64_t duration
+    int64_t deadline
+
+
+# From now on; for ever without a duration.
+cdef Patience patience(int64_t duration=*) noexcept nogil
 # Until the encoder has begun: while the device has no command buffer left, without the GIL, if the
-# caller holds it. Raises whatever a signal handler raises.
-cdef int wait_for_room(fm_encoder *encoder, const char *label) except -1 nogil
-# Until the committed work has ended, however it did. Raises WaitTimeout after as many nanoseconds,
-# and whatever a signal handler raises.
-cdef int wait_for_end(fm_encoder *encoder, int64_t duration, WaitMode mode) except -1 nogil
+# caller holds it. Raises WaitTimeout, and whatever a signal handler raises.
+cdef int wait_for_room(fm_encoder *encoder, const char *label,
+                       const Patience *limit) except -1 nogil
+# Until the committed work has ended, however it did. Raises the same.
+cdef int wait_for_end(fm_encoder *encoder, const Patience *limit, WaitMode mode) except -1 nogil

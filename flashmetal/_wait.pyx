@@ -28,23 +28,26 @@ cdef enum:
     SPIN_NS = 20_000
     SECOND_NS = 1_000_000_000
 
+# Half the range, so that a clock's reading can be added.
+cdef int64_t FOR_EVER = INT64_MAX // 2
+
 
 cdef WaitMode wait_mode(object mode) except *:
-    if mode == "auto":
-        return AUTO
-    if mode == "block":
-        return BLOCK
-    if mode == "spin":
-        return SPIN
+    # An array would compare itself element by element.
+    if isinstance(mode, str):
+        if mode == "auto":
+            return AUTO
+        if mode == "block":
+            return BLOCK
+        if mode == "spin":
+            return SPIN
     raise InvalidArgument(f'mode must be "block", "spin" or "auto", got {mode!r}')
 
 
 cdef int64_t timeout_ns(object timeout) except -1:
-    # For ever is half the range, so that a clock's reading can be added.
-    cdef int64_t for_ever = INT64_MAX // 2
     cdef double seconds = -1
     if timeout is None:
-        return for_ever
+        return FOR_EVER
     try:
         seconds = timeout
     except (TypeError, OverflowError):
@@ -52,17 +55,20 @@ cdef int64_t timeout_ns(object timeout) except -1:
     # Written so that NaN fails it, too.
     if not seconds >= 0:
         raise InvalidArgument(f"timeout must be None or seconds from 0 on, got {timeout!r}")
-    return min(for_ever, <int64_t>min(seconds * SECOND_NS, <double>for_ever))
+    return min(FOR_EVER, <int64_t>min(seconds * SECOND_NS, <double>FOR_EVER))
 
 
-cdef int wait_for_end(fm_encoder *encoder, int64_t duration, WaitMode mode) except -1 nogil:
-    cdef int64_t left = duration
-    cdef int64_t deadline = monotonic_ns() + duration
+cdef Patience patience(int64_t duration=FOR_EVER) noexcept nogil:
+    return Patience(duration, monotonic_ns() + duration)
+
+
+cdef int wait_for_end(fm_encoder *encoder, const Patience *limit, WaitMode mode) except -1 nogil:
+    cdef int64_t left
     if mode == AUTO:
-        encoder_spin(encoder, min(left, SPIN_NS), NULL)
+        encoder_spin(encoder, min(limit.duration, SPIN_NS), NULL)
     while encoder_get_state(encoder) == FM_ENCODER_COMMITTED:
-        left = deadline - monotonic_ns()
-        check_signals(left, duration)
+        left = limit.deadline - monotonic_ns()
+        check_signals(left, limit.duration)
         if mode == SPIN:
             encoder_spin(encoder, min(left, SLICE_NS), NULL)
         else:
@@ -70,24 +76,23 @@ cdef int wait_for_end(fm_encoder *encoder, int64_t duration, WaitMode mode) exce
     return 0
 
 
-cdef int wait_for_room(fm_encoder *encoder, const char *label) except -1 nogil:
+cdef int wait_for_room(fm_encoder *encoder, const char *label,
+                       const Patience *limit) except -1 nogil:
     cdef fm_error error
+    cdef int64_t left
     cdef PyThreadState *state
     error.message = NULL
     # Nearly always there is room at once.
     status = encoder_begin(encoder, label, 0, &error)
     while status == FM_TIMED_OUT:
         error_clear(&error)
-        see_signals()
+        left = limit.deadline - monotonic_ns()
+        check_signals(left, limit.duration)
         state = PyEval_SaveThread() if PyGILState_Check() else NULL
-        status = encoder_begin(encoder, label, SLICE_NS, &error)
+        status = encoder_begin(encoder, label, min(left, SLICE_NS), &error)
         if state is not NULL:
             PyEval_RestoreThread(state)
     return check(status, &error, label)
-
-
-cdef int see_signals() except -1 with gil:
-    return PyErr_CheckSignals()
 
 
 cdef int check_signals(int64_t left, int64_t duration) except -1 with gil:

@@ -9,8 +9,10 @@ from cpython.buffer cimport PyBuffer_IsContiguous, PyBuffer_ToContiguous, Py_buf
 from libc.stdint cimport uintptr_t
 
 from flashmetal cimport _device
+from flashmetal._argument cimport need_truth
 from flashmetal._bridge cimport (
     FM_ALLOCATION_FAILED,
+    buffer_track_with,
     buffer_wrap,
     check,
     check_not_forked,
@@ -28,7 +30,7 @@ from flashmetal._buffer cimport (
 )
 from flashmetal._device cimport Device
 from flashmetal._exporter cimport drain, held_memory, is_small, let_go, release_later
-from flashmetal._live cimport LiveRange, find_live
+from flashmetal._live cimport ANY_DEVICE, LiveRange, find_live
 from flashmetal._source cimport Source, open_source
 
 from flashmetal.errors import BufferAllocationError, InvalidArgument
@@ -49,11 +51,12 @@ cdef object wrap(Device device, object obj, object copy, object strict):
     drain()
     if copy is not False and copy is not None and copy is not True:
         raise InvalidArgument(f"wrap: copy must be False, None or True, got {copy!r}")
+    cdef bint whole_pages = need_truth(strict, "wrap", "strict")
     open_source(&source, obj, "wrap: obj")
     try:
         if copy is False:
-            return in_place(device, &source, strict)
-        return in_place_or_copy(device, &source, copy, strict)
+            return in_place(device, &source, whole_pages)
+        return in_place_or_copy(device, &source, copy, whole_pages)
     finally:
         if source.held != NULL:
             let_go(source.held)
@@ -116,6 +119,7 @@ cdef int check_whole_pages(Device device, uintptr_t address, size_t length) exce
 
 cdef Allocation wrap_pages(Device device, Source *source):
     cdef Allocation allocation
+    cdef LiveRange *live
     cdef size_t page = device.info.page_size
     cdef uintptr_t begin = <uintptr_t>source.held.view.buf
     cdef uintptr_t end = begin + source.held.view.len
@@ -128,6 +132,10 @@ cdef Allocation wrap_pages(Device device, Source *source):
     allocation = new_allocation()
     make_buffer(device, allocation, <void *>first, length, source.held)
     source.held = NULL
+    # Another device's buffer of the same memory may be a cache's, which asks who is reading.
+    live = find_live(begin, end, ANY_DEVICE)
+    if live != NULL:
+        buffer_track_with(allocation.handle, (<Allocation>live.allocation).handle)
     finish(allocation, device, begin - first, end - first)
     return allocation
 

@@ -9,6 +9,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import need_kind
 from ._device import Device
 from ._mask import F16_MAX, Mask
 from ._params import FlashAttentionParams
@@ -87,6 +88,8 @@ def attention(
         When no kernel serves the call: another head_dim, or 512 on a device without Metal's tensor
         API.
     """
+    if device is not None:
+        need_kind(OP, "device", device, Device)
     q_array = _as_array("q", q, "f32")
     k_array = _as_array("k", k, "f16")
     v_array = _as_array("v", v, "f16")
@@ -120,9 +123,17 @@ def _as_array(name: str, value: ArrayLike, dtype: str) -> NDArray[Any]:
     if array.dtype != wanted:
         raise UnsupportedDtype(
             array.dtype.str if not array.dtype.isnative else array.dtype.name,
-            f"{OP}: {name} must be {wanted.name}, which {name}.astype({wanted.name!r}) makes",
+            f"{OP}: {name} must be {wanted.name}, which {_conversion(name, value, wanted.name)} "
+            "makes",
         )
     return array
+
+
+def _conversion(name: str, value: ArrayLike, dtype: str) -> str:
+    # Lists have no methods of arrays.
+    if isinstance(value, np.ndarray):
+        return f"{name}.astype({dtype!r})"
+    return f"numpy.asarray({name}, {dtype!r})"
 
 
 def _check_shapes(q: NDArray[Any], k: NDArray[Any], v: NDArray[Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import json
 import os
@@ -36,9 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
+        _check_open()
         status = options.run(options)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
         return status
     except FlashMetalError as error:
         return _complain(error, STATUS_REFUSED)
@@ -48,10 +49,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain("interrupted", STATUS_INTERRUPTED)
     except OSError as error:
         # The interpreter flushes again at its end, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return STATUS_FAILED
         return _complain(f"cannot write the output: {error.strerror}", STATUS_FAILED)
+
+
+def _check_open() -> None:
+    # print writes to a closed standard output, which is None, without a word.
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
 
 
 def _complain(problem: object, status: int) -> int:

@@ -18,6 +18,7 @@ __all__ = [
     "FlashMetalError",
     "InvalidArgument",
     "InvalidState",
+    "InvalidType",
     "IoError",
     "KernelNotFound",
     "ShaderCompilationError",
@@ -161,6 +162,10 @@ class InvalidArgument(FlashMetalError, ValueError):
         return f"Invalid argument: {self.args[0]}"
 
 
+class InvalidType(InvalidArgument, TypeError):
+    """An argument is an object of another class than the function takes."""
+
+
 class F16Overflow(InvalidArgument, OverflowError):
     """A finite number is too large for f16, where it would become an infinity.
 
@@ -237,7 +242,9 @@ class IoError(FlashMetalError, OSError):
 
 
 class WaitTimeout(FlashMetalError, TimeoutError):
-    """The work was not done in time; it is still in flight and can be waited on again.
+    """The work was not done in time; it can be waited on again, and is still in flight.
+
+    Only where `commit_and_wait` found no room on the device it is not committed yet.
 
     Attributes
     ----------

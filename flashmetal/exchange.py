@@ -23,7 +23,26 @@ def from_dlpack(x: object, device: Device | None = None, copy: bool | None = Fal
     device
         That uses it; the system's when None.
     copy
-        As of `Device.wrap`, which raises the same errors.
+        False never copies, True always does, None copies where the memory cannot be used in place.
+
+    Returns
+    -------
+    Buffer
+        With the tensor's dtype and shape, on the tensor's own memory unless it is a copy.
+
+    Raises
+    ------
+    InvalidArgument
+        When the memory cannot be used in place, or `x` has neither protocol, or breaks DLPack's
+        rules; also for a `device` of another kind.
+    UnsupportedDtype
+        Another element type or byte order.
+    BufferAllocationError
+        Metal refuses the memory.
+    DeviceNotFound
+        There is no Metal device.
+    InvalidState
+        The process was forked after it had made a device.
     """
     if device is None:
         device = _default_device()

@@ -163,6 +163,15 @@ def test_output_that_cannot_be_written_is_one_sentence():
     assert done.stderr == "flashmetal: cannot write the output: No space left on device\n"
 
 
+def test_closed_output_is_one_sentence():
+    command = [sys.executable, "-m", "flashmetal", "info"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command], stderr=subprocess.PIPE, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == b"flashmetal: cannot write the output: standard output is closed\n"
+
+
 def test_output_without_unicode_shows_other_characters():
     command = [sys.executable, "-m", "flashmetal", "verify", "--quick", "--threads", "1"]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}

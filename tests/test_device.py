@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 import flashmetal as fm
+from flashmetal import _host
 from flashmetal.errors import DeviceNotFound, InvalidArgument
 
 
@@ -187,3 +188,37 @@ def test_interpreter_ends_cleanly_with_work_in_flight(host, at_exit):
         if "{at_exit}" == "dropped":
             del memory, encoder, encoders
     """)
+
+
+# ---- environment ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not _host.available(), reason="only the host device reads variables")
+@pytest.mark.parametrize(
+    ("variable", "value", "wanted"),
+    [
+        ("FLASHMETAL_CPU", "foo", "one of "),
+        ("FLASHMETAL_CPU", "X86-64", "one of "),
+        ("FLASHMETAL_THREADS", "foo", "a whole number from 1 to 65536"),
+        ("FLASHMETAL_THREADS", "0", "a whole number from 1 to 65536"),
+        ("FLASHMETAL_THREADS", "2 threads", "a whole number from 1 to 65536"),
+        ("FLASHMETAL_CACHE_DIR", "cache", "an absolute path"),
+    ],
+)
+def test_environment_variable_that_means_nothing_is_refused(monkeypatch, variable, value, wanted):
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(InvalidArgument) as caught:
+        fm.Device()
+    text = str(caught.value)
+    assert text.startswith(
+        f"Invalid argument: the environment variable {variable} must be {wanted}"
+    )
+    assert text.endswith(f', not "{value}"')
+    monkeypatch.setenv(variable, "")  # as good as not set
+    fm.Device()
+
+
+@pytest.mark.skipif(not _host.available(), reason="only the host device has threads")
+def test_threads_that_are_given_need_no_environment(monkeypatch):
+    monkeypatch.setenv("FLASHMETAL_THREADS", "foo")
+    assert fm.Device(threads=2).threads == 2

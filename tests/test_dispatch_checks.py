@@ -276,8 +276,8 @@ def test_bytes_are_one_to_4096(device, add, length):
 @pytest.mark.parametrize("length", [1, 3])
 def test_bytes_have_all_bytes_of_the_arguments_type(device, add, make, length):
     assert refuse(device, add, {2: make(bytes(length))}) == (
-        f"argument 2 'delta' has {length} bytes, and the kernel's type for it takes 4: give the "
-        "whole value, with the padding at the end of a struct"
+        f"argument 2 'delta' has {length} byte{'s' * (length > 1)}, and the kernel's type for it "
+        "takes 4: give the whole value, with the padding at the end of a struct"
     )
 
 

@@ -387,6 +387,23 @@ def test_sixty_fifth_command_buffer_waits_without_the_gil(host):
     assert beats >= 5
 
 
+def test_timeout_counts_the_wait_for_a_command_buffer_too(host):
+    device = fm.Device(threads=1)
+    host.set_faults("hang:ms=400")
+    for _ in range(IN_FLIGHT):
+        device.encoder().commit()
+    encoder = device.encoder()
+    began = time.monotonic()
+    with pytest.raises(fm.errors.WaitTimeout) as caught:
+        encoder.commit_and_wait(timeout=0.05)
+    assert time.monotonic() - began < 0.35
+    assert caught.value.seconds == 0.05
+    # Nothing is committed, and nothing lost.
+    assert (encoder.state, encoder.command_buffer_count) == ("open", 0)
+    encoder.commit_and_wait()
+    assert encoder.state == "completed"
+
+
 def test_buffer_of_a_dispatch_that_waits_for_the_queue_is_not_released(host):
     device = fm.Device(threads=1)
     registry = fm.KernelRegistry(device)

@@ -19,6 +19,7 @@ EXAMPLES = [
     ),
     (E.BufferAllocationError(77), MemoryError, "Failed to allocate Metal buffer of 77 bytes"),
     (E.InvalidArgument("n is 3"), ValueError, "Invalid argument: n is 3"),
+    (E.InvalidType("n is None"), TypeError, "Invalid argument: n is None"),
     (
         E.F16Overflow(3, "v", 2, 70000.0),
         OverflowError,

@@ -419,6 +419,13 @@ class TestCommandLine:
         assert done.returncode == generate.STATUS_FAILED
         assert done.stderr == "generate.py: cannot write the answer: No space left on device\n"
 
+    def test_closed_output_is_one_sentence(self, monkeypatch, capsys):
+        monkeypatch.setattr(sys, "stdout", None)
+        assert generate.main([]) == generate.STATUS_FAILED
+        assert capsys.readouterr().err == (
+            "generate.py: cannot write the answer: standard output is closed\n"
+        )
+
     @pytest.mark.slow
     def test_reader_that_leaves_ends_it_without_a_traceback(self):
         command = [sys.executable, str(TOOLS / "generate.py"), "--attention", "numpy"]

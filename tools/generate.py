@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import functools
 import json
 import os
@@ -36,10 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     # Before NumPy is loaded: its BLAS threads spin while they wait, on cores that attention needs.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # A terminal that lacks a character shows another in its place; the answer goes on.
-    if sys.stdout is not None:
-        sys.stdout.reconfigure(errors="replace")
     try:
+        _open_output()
         return _answer(options)
     except ModuleNotFoundError as error:
         if error.name not in NEEDED_PACKAGES:
@@ -56,10 +55,19 @@ def main(arguments: list[str] | None = None) -> int:
         return STATUS_FAILED
     except OSError as error:
         # The flush at exit must not meet what cannot be written again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             print(f"generate.py: cannot write the answer: {error.strerror}", file=sys.stderr)
         return STATUS_FAILED
+
+
+def _open_output() -> None:
+    # print writes to a closed standard output, which is None, without a word.
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
+    # A terminal that lacks a character shows another in its place; the answer goes on.
+    sys.stdout.reconfigure(errors="replace")
 
 
 def _flashmetal_errors() -> tuple[type[Exception], ...]:

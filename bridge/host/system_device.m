@@ -1,5 +1,6 @@
 /* The bridge's device where there is no Metal: host Metal's. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #import "internal.h"
 #include "HMCommandQueue.h"
@@ -47,9 +48,27 @@ static fm_status read_options(const fm_device_options *options, HMDeviceOptions 
     return FM_OK;
 }
 
+/* Takes over `fault`; NULL is none. */
+static fm_status refuse_environment(char *fault, fm_error *error) {
+    if (!fault) return FM_OK;
+    fm_fail(error, FM_INVALID_ARGUMENT, "the environment variable %s", fault);
+    free(fault);
+    return FM_INVALID_ARGUMENT;
+}
+
+/* Who sets a variable means something by it; without the check a wrong one would just do nothing.
+ */
+static fm_status check_environment(const HMDeviceOptions *options, fm_error *error) {
+    fm_status status = refuse_environment(msl_environment_fault(), error);
+    if (status == FM_OK && !options->threads)
+        status = refuse_environment(simt_environment_fault(), error);
+    return status;
+}
+
 id<MTLDevice> fm_system_device(const fm_device_options *options, fm_error *error) {
     HMDeviceOptions wanted = {0};
     if (options && read_options(options, &wanted, error) != FM_OK) return nil;
+    if (check_environment(&wanted, error) != FM_OK) return nil;
     id<MTLDevice> device = HMDeviceCreate(&wanted);
     if (!device) fm_fail(error, FM_DEVICE_NOT_FOUND, "host Metal could not make a device");
     return device;

@@ -103,6 +103,9 @@ void *fm_buffer_contents(const fm_buffer *buffer);
 size_t fm_buffer_length(const fm_buffer *buffer);
 /* Counts the command buffers that bind it from now on. */
 fm_status fm_buffer_track(fm_buffer *buffer, fm_error *error);
+/* Counts them with those of `other`, if that is tracked: both stand for the same memory, be it on
+ * different devices. `buffer` is not tracked yet. */
+void fm_buffer_track_with(fm_buffer *buffer, const fm_buffer *other);
 /* Whether one of them is uncommitted or in flight. */
 bool fm_buffer_is_busy(const fm_buffer *buffer);
 void fm_buffer_release(fm_buffer *buffer);

@@ -12,9 +12,10 @@ from .._prefill_operation import (
     PrefillOperation,
     kv_pad,
     threadgroup_memory,
+    to_head_dim,
 )
 from .._prefill_params import FlashAttnPrefillSimdgroupParams
-from .._registry import KernelRegistry, misses_header
+from .._registry import KernelRegistry
 from ..errors import InvalidArgument
 from ..shipped import register_shader
 
@@ -50,8 +51,8 @@ TAILS_BYTES = 2 * CACHE_ROWS_PER_STEP * BLOCK * 2  # blocks that head_dim half f
 
 def supports_head_dim(head_dim: int) -> bool:
     """Whether there is a kernel of this head_dim."""
-    is_integer = hasattr(head_dim, "__index__")
-    return is_integer and 0 < head_dim <= MAX_HEAD_DIM and head_dim % HEAD_DIM_UNIT == 0
+    width = to_head_dim(head_dim)
+    return 0 < width <= MAX_HEAD_DIM and width % HEAD_DIM_UNIT == 0
 
 
 def kernel_name(head_dim: int) -> str:
@@ -79,7 +80,7 @@ def _kernel(head_dim: int) -> PrefillKernel:
     return PrefillKernel(name, QUERIES, padded + TAILS_BYTES)
 
 
-OPERATION = PrefillOperation(OP, FlashAttnPrefillSimdgroupParams, _kernel)
+OPERATION = PrefillOperation(OP, FlashAttnPrefillSimdgroupParams, _kernel, "metal_simdgroup_matrix")
 
 
 def register(registry: KernelRegistry) -> None:
@@ -113,13 +114,7 @@ def flash_attn_prefill_simdgroup_available(
     ShaderCompilationError
         When it does not compile for another reason; that is not remembered.
     """
-    need_kind(OP, "registry", registry, KernelRegistry)
-    available, _ = registry.probe_optional_pipeline(
-        kernel_name(head_dim),
-        lambda error: misses_header(error, "metal_simdgroup_matrix"),
-        device=device,
-    )
-    return available
+    return OPERATION.is_available(registry, device, head_dim)
 
 
 def queries_per_threadgroup(head_dim: int) -> int:

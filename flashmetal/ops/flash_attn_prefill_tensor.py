@@ -12,9 +12,10 @@ from .._prefill_operation import (
     PrefillOperation,
     kv_pad,
     threadgroup_memory,
+    to_head_dim,
 )
 from .._prefill_params import FlashAttnPrefillTensorParams
-from .._registry import KernelRegistry, is_unavailable_tensor_header
+from .._registry import KernelRegistry
 from ..errors import InvalidArgument
 from ..shipped import register_shader
 
@@ -44,14 +45,14 @@ HEAD_DIMS = tuple(_KERNELS)
 
 
 def _kernel(head_dim: int) -> PrefillKernel:
-    kernel = _KERNELS.get(head_dim)
+    kernel = _KERNELS.get(to_head_dim(head_dim))
     if kernel is None:
         widths = " or ".join(map(str, HEAD_DIMS))
         raise InvalidArgument(f"{OP}: unsupported head_dim {head_dim} ({widths})")
     return kernel
 
 
-OPERATION = PrefillOperation(OP, FlashAttnPrefillTensorParams, _kernel)
+OPERATION = PrefillOperation(OP, FlashAttnPrefillTensorParams, _kernel, "metal_tensor")
 
 
 def register(registry: KernelRegistry) -> None:
@@ -85,12 +86,7 @@ def flash_attn_prefill_tensor_available(
     ShaderCompilationError
         When it does not compile for another reason; that is not remembered.
     """
-    need_kind(OP, "registry", registry, KernelRegistry)
-    kernel = _kernel(head_dim)
-    available, _ = registry.probe_optional_pipeline(
-        kernel.name, is_unavailable_tensor_header, device=device
-    )
-    return available
+    return OPERATION.is_available(registry, device, head_dim)
 
 
 def queries_per_threadgroup(head_dim: int) -> int:

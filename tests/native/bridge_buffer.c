@@ -180,6 +180,29 @@ static void a_tracked_buffer_is_busy_while_command_buffers_bind_it(void) {
     fm_buffer_release(a);
 }
 
+static void two_buffers_of_one_memory_share_their_count(void) {
+    void *memory = aligned_alloc(PAGE, PAGE);
+    fm_buffer *a = NULL, *b = NULL, *plain = new_buffer(4), *out = new_buffer(4);
+    fm_encoder *encoder = new_encoder();
+    CHECK(fm_buffer_wrap(device, memory, PAGE, NULL, NULL, &a, &error) == FM_OK);
+    CHECK(fm_buffer_wrap(device, memory, PAGE, NULL, NULL, &b, &error) == FM_OK);
+    CHECK(fm_buffer_track(a, &error) == FM_OK);
+    fm_buffer_track_with(b, a);
+    fm_buffer_track_with(out, plain); /* not tracked, both */
+    CHECK(dispatch_scale_add(encoder, b, out, (scale_add_parameters){1, 1}) == FM_OK);
+    CHECK(fm_buffer_is_busy(a) && fm_buffer_is_busy(b) && !fm_buffer_is_busy(out));
+    fm_buffer_release(a); /* before the other, and the work */
+    CHECK(fm_buffer_is_busy(b));
+    CHECK(fm_encoder_commit(encoder, &error) == FM_OK);
+    CHECK(fm_encoder_wait(encoder, -1, &error) == FM_OK);
+    CHECK(!fm_buffer_is_busy(b));
+    fm_encoder_release(encoder);
+    fm_buffer_release(b);
+    fm_buffer_release(plain);
+    fm_buffer_release(out);
+    free(memory);
+}
+
 static void a_buffer_that_is_bound_again_is_counted(void) {
     fm_buffer *a = new_buffer(4), *out = new_buffer(4);
     fm_encoder *encoder = new_encoder();
@@ -211,6 +234,8 @@ int main(void) {
         {"a discarded encoder lets go of its buffers", a_discarded_encoder_lets_go_of_its_buffers},
         {"a tracked buffer is busy while command buffers bind it",
          a_tracked_buffer_is_busy_while_command_buffers_bind_it},
+        {"two buffers of one memory share their count",
+         two_buffers_of_one_memory_share_their_count},
         {"a buffer that is bound again is counted", a_buffer_that_is_bound_again_is_counted},
     };
     return run_cases(CASES, LENGTH(CASES));

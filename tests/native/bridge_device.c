@@ -1,5 +1,6 @@
 /* Devices: what they say of themselves, options, and refusals. */
 #include "bridge_test.h"
+#include <stdlib.h>
 #include <string.h>
 
 static fm_device *open_device(const fm_device_options *options) {
@@ -111,12 +112,38 @@ static void the_version_is_the_packages(void) {
     CHECK(strcmp(fm_version(), PACKAGE_VERSION) == 0);
 }
 
+static void variables_that_mean_nothing_are_refused_by_name(void) {
+    const struct {
+        const char *name, *value;
+    } wrong[] = {{"FLASHMETAL_CPU", "abacus"},
+                 {"FLASHMETAL_CACHE_DIR", "not/absolute"},
+                 {"FLASHMETAL_THREADS", "many"}};
+    fm_device *opened = NULL;
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
+        const char *before = getenv(wrong[i].name);
+        char *kept = before ? strdup(before) : NULL;
+        setenv(wrong[i].name, wrong[i].value, 1);
+        CHECK(fails(fm_device_create(NULL, &opened, &error), FM_INVALID_ARGUMENT, wrong[i].name));
+        CHECK(strstr(error.message, wrong[i].value) != NULL);
+        kept ? setenv(wrong[i].name, kept, 1) : unsetenv(wrong[i].name);
+        free(kept);
+    }
+    /* Where an option says how many threads, nobody asks the environment. */
+    const fm_device_options two = {.threads = 2};
+    setenv("FLASHMETAL_THREADS", "many", 1);
+    fm_device_release(open_device(&two));
+    unsetenv("FLASHMETAL_THREADS");
+    fm_device_release(open_device(NULL));
+}
+
 int main(void) {
     static const bridge_case CASES[] = {
         {"info is whole", info_is_whole},
         {"options decide the registry id", options_decide_the_registry_id},
         {"options reach the device", options_reach_the_device},
         {"unknown options are refused", unknown_options_are_refused},
+        {"variables that mean nothing are refused by name",
+         variables_that_mean_nothing_are_refused_by_name},
         {"no device is an error", no_device_is_an_error},
         {"no queue is an error", no_queue_is_an_error},
         {"no shared event is an error", no_shared_event_is_an_error},

@@ -15,11 +15,21 @@ uint32_t default_threads() {
     return simt_pool_threads(pool.pool);
 }
 
+// Whether there is something wrong with the environment, and the text says with what.
+bool fault_names(const std::string &value) {
+    char *fault = simt_environment_fault();
+    const bool names = fault && std::string(fault).find("\"" + value + "\"") != std::string::npos;
+    free(fault);
+    return names;
+}
+
 void the_environment_comes_first() {
     setenv("FLASHMETAL_THREADS", "3", 1);
     CHECK_EQUAL(default_threads(), 3);
+    CHECK(!fault_names("3"));
     for (const char *nonsense : {"0", "-2", "many", "3 or 4", "", "99999999999999999999"}) {
         setenv("FLASHMETAL_THREADS", nonsense, 1);
+        CHECK_EQUAL(fault_names(nonsense), *nonsense != '\0');
         CHECK(default_threads() >= 1);
         CHECK(default_threads() <= std::thread::hardware_concurrency());
     }

@@ -44,11 +44,17 @@ const std::vector<std::string> OPTIONS = {"-mno-outline-atomics"};
 #error "compiled kernels need x86-64 or aarch64"
 #endif
 
+constexpr char VARIABLE[] = "FLASHMETAL_CPU";
+
+// Empty: not said.
+std::string wanted() {
+    const char *text = std::getenv(VARIABLE);
+    return text == nullptr ? "" : text;
+}
+
 // The level that the environment names; before the first supported one: none.
 size_t first_wanted() {
-    const char *wanted = std::getenv("FLASHMETAL_CPU");
-    if (wanted == nullptr) return 0;
-    const auto found = std::find(KNOWN.begin(), KNOWN.end(), wanted);
+    const auto found = std::find(KNOWN.begin(), KNOWN.end(), wanted());
     return found == KNOWN.end() ? 0 : static_cast<size_t>(found - KNOWN.begin());
 }
 
@@ -58,6 +64,15 @@ const std::vector<std::string> &cpu_levels() {
     static const std::vector<std::string> levels(
         KNOWN.begin() + std::ptrdiff_t(std::max(first_supported(), first_wanted())), KNOWN.end());
     return levels;
+}
+
+std::string cpu_level_fault() {
+    const std::string level = wanted();
+    if (level.empty() || is_cpu_level(level)) return "";
+    std::string names;
+    for (const std::string &known : KNOWN)
+        names += (names.empty() ? "" : ", ") + known;
+    return std::string(VARIABLE) + " must be one of " + names + ", not \"" + level + "\"";
 }
 
 std::vector<std::string> cpu_options(const std::string &level) {

@@ -111,6 +111,12 @@ char *msl_cache_folder(void) {
     return folder.empty() ? nullptr : strdup(folder.c_str());
 }
 
+char *msl_environment_fault(void) {
+    const std::string cpu = msl::cpu_level_fault();
+    const std::string fault = cpu.empty() ? msl::cache_folder_fault() : cpu;
+    return fault.empty() ? nullptr : strdup(fault.c_str());
+}
+
 char *msl_compiler_version(void) {
     try {
         return strdup(msl::ask_compiler(msl::find_compiler()).version.c_str());

@@ -86,6 +86,9 @@ void msl_set_headers(const char *folder);
 void msl_set_cache(const char *folder); /* NULL: FLASHMETAL_CACHE_DIR, XDG_CACHE_HOME, ~/.cache */
 /* Of the on-disk cache; malloc'ed, the caller frees it; NULL: no usable one is named. */
 char *msl_cache_folder(void);
+/* What is wrong with FLASHMETAL_CPU or FLASHMETAL_CACHE_DIR, which are ignored then; malloc'ed, the
+ * caller frees it; NULL: nothing. */
+char *msl_environment_fault(void);
 /* What the compiler calls itself, e.g. "clang version 19.1.7"; malloc'ed, the caller frees it;
  * NULL: there is no usable one. */
 char *msl_compiler_version(void);

@@ -6,6 +6,8 @@
 namespace msl {
 namespace {
 
+constexpr char CACHE_VARIABLE[] = "FLASHMETAL_CACHE_DIR";
+
 std::mutex lock;
 std::string headers, cache;
 
@@ -19,7 +21,7 @@ bool is_absolute(const std::string &path) {
 }
 
 std::string default_cache() {
-    const std::string own = variable("FLASHMETAL_CACHE_DIR");
+    const std::string own = variable(CACHE_VARIABLE);
     if (is_absolute(own)) return own;
     const std::string shared = variable("XDG_CACHE_HOME");
     if (is_absolute(shared)) return shared + "/flashmetal";
@@ -47,6 +49,12 @@ void set_cache_folder(const char *folder) {
 std::string cache_folder() {
     const std::lock_guard<std::mutex> guard(lock);
     return cache.empty() ? default_cache() : cache;
+}
+
+std::string cache_folder_fault() {
+    const std::string own = variable(CACHE_VARIABLE);
+    if (own.empty() || is_absolute(own)) return "";
+    return std::string(CACHE_VARIABLE) + " must be an absolute path, not \"" + own + "\"";
 }
 
 }  // namespace msl

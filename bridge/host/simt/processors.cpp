@@ -26,20 +26,33 @@ uint32_t by_affinity() {
     return 1;
 }
 
-// 0: not said, or no number of threads.
-uint32_t by_environment() {
-    const char *text = std::getenv("FLASHMETAL_THREADS");
-    if (text == nullptr) return 0;
+constexpr char VARIABLE[] = "FLASHMETAL_THREADS";
+
+// Empty: not said.
+std::string said() {
+    const char *text = std::getenv(VARIABLE);
+    return text == nullptr ? "" : text;
+}
+
+// 0: no number of threads.
+uint32_t number(const std::string &text) {
     char *end;
-    const long threads = std::strtol(text, &end, 10);
-    const bool whole = end != text && *end == '\0';
+    const long threads = std::strtol(text.c_str(), &end, 10);
+    const bool whole = !text.empty() && *end == '\0';
     return whole && threads > 0 && threads <= MOST_PROCESSORS ? static_cast<uint32_t>(threads) : 0;
 }
 
 }  // namespace
 
+std::string environment_fault() {
+    const std::string text = said();
+    if (text.empty() || number(text)) return "";
+    return std::string(VARIABLE) + " must be a whole number from 1 to " +
+           std::to_string(MOST_PROCESSORS) + ", not \"" + text + "\"";
+}
+
 uint32_t processors_allowed() {
-    if (const uint32_t threads = by_environment()) return threads;
+    if (const uint32_t threads = number(said())) return threads;
     const uint32_t quota = control_groups_quota("/proc/self/cgroup", "/sys/fs/cgroup");
     return std::max(1u, std::min(by_affinity(), quota));
 }

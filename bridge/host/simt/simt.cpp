@@ -11,6 +11,7 @@
 #include "tasks.h"
 #include "workers.h"
 
+#include <cstring>
 #include <new>
 
 struct simt_pool : simt::Pool {
@@ -49,6 +50,11 @@ const msl_runtime simt_runtime = {
 
 simt_pool *simt_pool_create(uint32_t threads) {
     return new (std::nothrow) simt_pool(threads != 0 ? threads : simt::processors_allowed());
+}
+
+char *simt_environment_fault(void) {
+    const std::string fault = simt::environment_fault();
+    return fault.empty() ? nullptr : strdup(fault.c_str());
 }
 
 uint32_t simt_pool_threads(const simt_pool *pool) {

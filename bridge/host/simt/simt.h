@@ -19,6 +19,9 @@ typedef struct simt_pool simt_pool;
  * use, or FLASHMETAL_THREADS. Threads start with the first run that has work for them; where the
  * system refuses one, fewer run. NULL when memory is out. */
 simt_pool *simt_pool_create(uint32_t threads);
+/* What is wrong with FLASHMETAL_THREADS, which pools ignore then; malloc'ed, the caller frees it;
+ * NULL: nothing. */
+char *simt_environment_fault(void);
 uint32_t simt_pool_threads(const simt_pool *pool);
 /* No run may be in progress. NULL is fine. */
 void simt_pool_release(simt_pool *pool);
