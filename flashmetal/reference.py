@@ -46,11 +46,13 @@ class Limits(NamedTuple):
 DECODE_LIMITS = Limits(1e-10, 4e-10)
 # Rounding q and the weights to f16 costs 4e-8 each; a lost or a leaked key costs far more.
 PREFILL_LIMITS = Limits(2e-7, 1e-6)
-# Of a few rows the mean varies more, and so it does of more rows of a few elements. Such a row may
-# by chance be all but zero, beside an error that is not.
+# Of a few rows the mean varies more, and so it does of more rows of a few elements.
 FEW_ROWS = 8
 FEW_ROWS_LIMITS = Limits(4e-7, 1e-6)
 NARROW = 64  # head_dim
+# A row of few elements may by chance be all but zero, beside an error that is not: how often one
+# may do worse than its limit that had the mean error of PREFILL_LIMITS. At NARROW that is 1e-6.
+_WORSE_ROWS = 1e-5
 
 _UNIT_ROUNDOFF = 2.0**-24
 _F16_ROUNDOFF = 2.0**-11
@@ -177,9 +179,18 @@ def prefill_reference(
 
 
 def _prefill_limits(rows: int, head_dim: int) -> Limits:
-    narrowness = max(1.0, NARROW / head_dim)
-    limits = FEW_ROWS_LIMITS if rows < FEW_ROWS * narrowness else PREFILL_LIMITS
-    return limits._replace(row_nmse=limits.row_nmse * narrowness**2)
+    if head_dim >= NARROW:
+        return FEW_ROWS_LIMITS if rows < FEW_ROWS else PREFILL_LIMITS
+    few_rows = rows * head_dim < FEW_ROWS * NARROW
+    limits = FEW_ROWS_LIMITS if few_rows else PREFILL_LIMITS
+    return limits._replace(row_nmse=_narrow_row_limit(head_dim))
+
+
+def _narrow_row_limit(head_dim: int) -> float:
+    # Error and output of a row are about as two independent vectors of d normal numbers, and the
+    # ratio of their squares exceeds x less often than C(d − 1, d/2) · x^(−d/2).
+    ways = math.comb(head_dim - 1, head_dim // 2)
+    return PREFILL_LIMITS.nmse * (ways / _WORSE_ROWS) ** (2 / head_dim)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .attention import NumpyAttention
 from .chat import ChatTemplate
+from .check import Difference
 from .errors import PromptTooLongError
 from .gguf_file import GGUFFile, find_model_file
-from .greedy import Transcript, generate, transcribe
 from .model import Model
 from .tokenizer import Tokenizer
 
@@ -45,21 +44,19 @@ class Assistant:
             )
         return tokens
 
-    def reference(self, prompt: list[int], count: int) -> Transcript:
-        """Return `count` tokens after `prompt` as NumPy's attention has them."""
-        attention = NumpyAttention(self.model.config, len(prompt) + count)
-        return transcribe(generate(self.model, attention, prompt), count)
-
-    def first_difference(self, ours: Transcript, reference: Transcript) -> str | None:
-        """Return one sentence on the first token that differs, or None when all are equal."""
-        for index, (token, expected) in enumerate(zip(ours.tokens, reference.tokens, strict=True)):
-            if token != expected:
-                text, expected_text = (
-                    self.tokenizer.decode([number]) for number in (token, expected)
-                )
-                return (
-                    f"Token {index + 1} is {token} {text!r}, ahead by {ours.leads[index]:.2g}; "
-                    f"NumPy attention chose {expected} {expected_text!r}, "
-                    f"ahead by {reference.leads[index]:.2g}."
-                )
-        return None
+    def describe(self, difference: Difference) -> str:
+        """Return one sentence on a token that NumPy's attention would not have chosen."""
+        token, expected = (
+            f"{number} {self.tokenizer.decode([number])!r}"
+            for number in (difference.token, difference.expected)
+        )
+        sentence = (
+            f"Token {difference.index + 1} is {token}; NumPy attention chooses {expected}, ahead "
+            f"by {difference.lead:.2g}"
+        )
+        if not difference.moved:
+            return f"{sentence}."
+        return (
+            f"{sentence}, where rounding to f16 in the prompt moves logits by up to "
+            f"{difference.moved:.2g}."
+        )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from .attention import Attention
 from .gguf_file import GGUFFile, ModelConfig
 from .layers import RotaryEmbedding, rms_norm, swiglu
+from .row_blocks import RowBlocks
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,15 @@ class Model:
 
     def __init__(self, file: GGUFFile) -> None:
         self.config: ModelConfig = file.config()
+        self._blocks = RowBlocks()
         # Dequantisation is NumPy on megabytes, which runs outside the interpreter's lock.
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            embedding = pool.submit(file.tensor, "token_embd.weight")
-            self._layers = list(
-                pool.map(lambda index: _load_layer(file, index), range(self.config.n_layers))
+        embedding = self._blocks.pool.submit(file.tensor, "token_embd.weight")
+        self._layers = list(
+            self._blocks.pool.map(
+                lambda index: _load_layer(file, index), range(self.config.n_layers)
             )
-            self._embedding = embedding.result()
+        )
+        self._embedding = embedding.result()
         self._output_norm = file.tensor("output_norm.weight")
         tied = not file.has_tensor("output.weight")
         self._unembedding = self._embedding if tied else file.tensor("output.weight")
@@ -81,17 +82,25 @@ class Model:
     ) -> np.ndarray:
         config = self.config
         rows = len(hidden)
-        projected = rms_norm(hidden, layer.attention_norm, config.rms_epsilon) @ layer.qkv.T
+        projected = self._blocks.compute(
+            lambda block: rms_norm(block, layer.attention_norm, config.rms_epsilon) @ layer.qkv.T,
+            hidden,
+        )
         heads = projected.reshape(rows, -1, config.head_dim)
         q, k, v = np.split(heads, [config.n_heads, config.n_heads + config.n_kv_heads], axis=1)
         attention.cache.append(index, self._rotary.rotate(k, start), v)
         attended = attention.attend(index, self._rotary.rotate(q, start), start)
-        return attended.reshape(rows, -1) @ layer.attention_output.T
+        return self._blocks.compute(
+            lambda block: block @ layer.attention_output.T, attended.reshape(rows, -1)
+        )
 
     def _feed_forward(self, layer: Layer, hidden: np.ndarray) -> np.ndarray:
-        normed = rms_norm(hidden, layer.ffn_norm, self.config.rms_epsilon)
-        gate, up = np.split(normed @ layer.gate_up.T, 2, axis=1)
-        return swiglu(gate, up) @ layer.ffn_down.T
+        def forward(block: np.ndarray) -> np.ndarray:
+            normed = rms_norm(block, layer.ffn_norm, self.config.rms_epsilon)
+            gate, up = np.split(normed @ layer.gate_up.T, 2, axis=1)
+            return swiglu(gate, up) @ layer.ffn_down.T
+
+        return self._blocks.compute(forward, hidden)
 
 
 def _load_layer(file: GGUFFile, index: int) -> Layer:
