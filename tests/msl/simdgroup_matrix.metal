@@ -216,6 +216,27 @@ kernel void arrays_of_matrices(CHECKED, WHOLE) {
 }
 
 // Sums of products of loaded matrices may wait; whoever looks must not notice.
+struct Result {
+    simdgroup_float8x8 sum;
+    float first() const { return sum.thread_elements()[0]; }
+    float second() const {
+        thread const auto &elements = sum.thread_elements();
+        return elements[1];
+    }
+};
+kernel void looked_at_as_constant(CHECKED, WHOLE) {
+    ONLY_WHOLE_GROUPS;
+    OWN(float);
+    fill(own, lane, 8);
+    simdgroup_float8x8 a;
+    simdgroup_load(a, own);
+    Result result = {make_filled_simdgroup_matrix<float, 8>(0)};
+    simdgroup_multiply_accumulate(result.sum, a, a, result.sum);
+    CHECK(result.first() == product(row_of(lane), column_of(lane)));
+    simdgroup_multiply_accumulate(result.sum, a, a, result.sum);
+    CHECK(result.second() == 2 * product(row_of(lane), column_of(lane) + 1));
+}
+
 kernel void looked_at_between_products(CHECKED, WHOLE) {
     ONLY_WHOLE_GROUPS;
     OWN(float);

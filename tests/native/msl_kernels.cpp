@@ -94,7 +94,7 @@ int main() {
     int failures = 0;
     for (const char *file : {"vectors.metal", "math.metal", "language.metal", "simdgroups.metal",
                              "simdgroup_matrix.metal", "spaces.metal", "atomics.metal",
-                             "library.metal", "functions.metal"}) {
+                             "library.metal", "functions.metal", "shared.metal"}) {
         for (const msl_math_mode mode : {MSL_MATH_SAFE, MSL_MATH_RELAXED, MSL_MATH_FAST}) {
             failures += failures_of(pool, file, mode);
         }

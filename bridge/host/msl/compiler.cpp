@@ -17,7 +17,8 @@ namespace msl {
 namespace {
 
 constexpr size_t LARGEST_BLOCK = size_t(64) << 20;  // bytes; a threadgroup may have 32 KiB
-const std::string TENSOR_STUBS = "/stub_tensor", VISIBLE_FILES = "/visible_files.yaml";
+const std::string TENSOR_STUBS = "/stub_tensor", SHARED_STUBS = "/stub/simd/";
+const std::string VISIBLE_FILES = "/visible_files.yaml";
 
 // A text of so few kernels is compiled at once: reading it is most of the work.
 constexpr size_t FEW_KERNELS = 4;
@@ -104,15 +105,25 @@ std::string preprocess(const Compilation &compilation) {
     return finished.output;
 }
 
-// Which headers of the tensor API the text includes: the first stage marks where each begins.
+// Whether the text includes a header: the first stage marks where each begins.
+bool includes(const std::string &preprocessed, const std::string &stub) {
+    return preprocessed.find(stub) != std::string::npos;
+}
+
 std::string tensor_headers(const std::string &preprocessed) {
     std::string text;
     for (const std::string name :
          {"metal_tensor", "MetalPerformancePrimitives/MetalPerformancePrimitives.h"}) {
-        if (preprocessed.find(TENSOR_STUBS + "/" + name + "\"") != std::string::npos)
+        if (includes(preprocessed, TENSOR_STUBS + "/" + name + "\""))
             text += "#include \"" + name + "\"\n";
     }
     return text;
+}
+
+// The declarations that only texts which include them may see.
+std::string optional_headers(const std::string &preprocessed) {
+    return tensor_headers(preprocessed) +
+           (includes(preprocessed, SHARED_STUBS) ? "#include \"msl_simd.h\"\n" : "");
 }
 
 // Without finite-math-only: kernels rely on -INFINITY.
@@ -145,7 +156,7 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
     const std::string digest = hexadecimal(Sha256::of(source));
     try {
         return "#line 1 \"<prelude>\"\n" + rewritten.swizzles + "#include \"metal_stdlib\"\n" +
-               tensor_headers(rewritten.text) + "#include \"msl_keywords.h\"\n" +
+               optional_headers(rewritten.text) + "#include \"msl_keywords.h\"\n" +
                function_constant_values(request) + "#line 1 \"" + std::string(SOURCE_NAME) +
                "\"\n" + rewritten.text +
                glue(kernels, digest, describe_function_constants(request));

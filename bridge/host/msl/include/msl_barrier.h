@@ -8,6 +8,7 @@ enum class mem_flags {
     mem_device = 1,
     mem_threadgroup = 2,
     mem_texture = 4,
+    mem_device_and_threadgroup = mem_device | mem_threadgroup,
     mem_threadgroup_imageblock = 8,
     mem_object_data = 16,
 };

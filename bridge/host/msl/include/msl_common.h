@@ -50,10 +50,11 @@ template <class X, class L, class H, class = __msl::if_arithmetic<X, L, H>>
 constexpr auto clamp(X x, L low, H high) {
     return min(max(x, low), high);
 }
-template <class T, int N, class L, class H>
-constexpr vec<T, N> clamp(const vec<T, N> &x, const L &low, const H &high) {
-    return min(max(x, vec<T, N>(low)), vec<T, N>(high));
+template <class T, int N>
+constexpr vec<T, N> clamp(const vec<T, N> &x, const vec<T, N> &low, const vec<T, N> &high) {
+    return min(max(x, low), high);
 }
+MSL_OF_MIXED(clamp)
 
 template <class T, class = __msl::if_arithmetic<T>> constexpr T abs(T x) {
     if constexpr (is_unsigned_v<T>)
@@ -88,10 +89,11 @@ constexpr float mix(float x, float y, float a) {
 constexpr half mix(half x, half y, half a) {
     return x + (y - x) * a;
 }
-template <class T, int N, class A>
-constexpr vec<T, N> mix(const vec<T, N> &x, const vec<T, N> &y, const A &a) {
-    return x + (y - x) * vec<T, N>(a);
+template <class T, int N>
+constexpr vec<T, N> mix(const vec<T, N> &x, const vec<T, N> &y, const vec<T, N> &a) {
+    return x + (y - x) * a;
 }
+MSL_OF_MIXED(mix)
 
 constexpr float step(float edge, float x) {
     return x < edge ? 0.0f : 1.0f;
@@ -101,13 +103,18 @@ constexpr half step(half edge, half x) {
 }
 MSL_OF_VECTORS(step, __msl::if_real<T>)
 
-template <class T, class = __msl::if_real<T>> constexpr T smoothstep(T low, T high, T x) {
-    const T t = saturate(T((x - low) / (high - low)));
-    return t * t * (T(3) - T(2) * t);
+constexpr float smoothstep(float low, float high, float x) {
+    const float t = saturate((x - low) / (high - low));
+    return t * t * (3.0f - 2.0f * t);
+}
+constexpr half smoothstep(half low, half high, half x) {
+    const half t = saturate(half((x - low) / (high - low)));
+    return t * t * (half(3.0f) - half(2.0f) * t);
 }
 template <class T, int N>
 constexpr vec<T, N> smoothstep(const vec<T, N> &low, const vec<T, N> &high, const vec<T, N> &x) {
     return __msl::map([](T l, T h, T a) { return smoothstep(l, h, a); }, low, high, x);
 }
+MSL_OF_MIXED(smoothstep)
 
 }  // namespace metal

@@ -84,8 +84,8 @@ inline uint32_t ballot(const operands<uchar> &lanes) {
     };
 MSL_OPERATION(sum, T(a + b))
 MSL_OPERATION(product, T(a *b))
-MSL_OPERATION(minimum, metal::min(a, b))
-MSL_OPERATION(maximum, metal::max(a, b))
+MSL_OPERATION(minimum, T(metal::min(a, b)))
+MSL_OPERATION(maximum, T(metal::max(a, b)))
 MSL_OPERATION(bit_and, T(a &b))
 MSL_OPERATION(bit_or, T(a | b))
 MSL_OPERATION(bit_xor, T(a ^ b))

@@ -46,4 +46,13 @@ inline vec<T, N> refract(const vec<T, N> &i, const vec<T, N> &n, T ratio) {
     return k < T(0) ? vec<T, N>(T(0)) : ratio * i - (ratio * cosine + sqrt(k)) * n;
 }
 
+namespace precise {
+using metal::distance, metal::distance_squared, metal::length, metal::length_squared,
+    metal::normalize;
+}
+namespace fast {
+using metal::distance, metal::distance_squared, metal::length, metal::length_squared,
+    metal::normalize;
+}
+
 }  // namespace metal

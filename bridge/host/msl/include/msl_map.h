@@ -29,6 +29,25 @@ template <class T> using if_real = enable_if_t<is_real<T>>;
 template <class T> using if_integral = enable_if_t<is_integral_v<T>>;
 template <class... T> using if_arithmetic = enable_if_t<are_arithmetic<T...>>;
 
+// The type of a vector's components, and nothing where it is no vector.
+template <class T> struct component;
+template <class T, int N> struct component<vec<T, N>> {
+    using type = T;
+};
+
+// Metal has each function once for each type, to which scalars beside vectors then convert. The
+// vector among arguments of which one is a scalar; nothing where there are none, or several kinds.
+template <class V, class... R> struct vector_among {
+    using type = V;
+};
+template <class V, class A, class... R>
+struct vector_among<V, A, R...> : vector_among<conditional_t<are_arithmetic<A>, V, A>, R...> {};
+template <class... A>
+using vector_beside_scalar = enable_if_t<(are_arithmetic<A> || ...) && !(are_arithmetic<A> && ...),
+                                         typename vector_among<void, A...>::type>;
+template <class... A>
+using scalar_beside_vector = typename component<vector_beside_scalar<A...>>::type;
+
 }  // namespace __msl
 
 // NAME(x) of float, half, integers (as float) and vectors. half goes by way of float, which rounds
@@ -76,4 +95,11 @@ template <class... T> using if_arithmetic = enable_if_t<are_arithmetic<T...>>;
     template <class T, int N, class S, class = __msl::if_arithmetic<S>>                            \
     constexpr vec<T, N> NAME(S x, const vec<T, N> &y) {                                            \
         return NAME(vec<T, N>(x), y);                                                              \
+    }
+
+// NAME of three, of which one or two are scalars and the others vectors.
+#define MSL_OF_MIXED(NAME)                                                                         \
+    template <class A, class B, class C, class V = __msl::vector_beside_scalar<A, B, C>>           \
+    constexpr V NAME(const A &a, const B &b, const C &c) {                                         \
+        return NAME(V(a), V(b), V(c));                                                             \
     }

@@ -67,6 +67,7 @@ template <class T, int N>
 inline vec<T, N> fma(const vec<T, N> &x, const vec<T, N> &y, const vec<T, N> &z) {
     return __msl::map([](T a, T b, T c) { return fma(a, b, c); }, x, y, z);
 }
+MSL_OF_MIXED(fma)
 
 inline float nextafter(float x, float y) {
     return __builtin_nextafterf(x, y);
@@ -142,7 +143,8 @@ template <class T, int N> inline vec<T, N> frexp(const vec<T, N> &x, vec<int, N>
         metal::rint, metal::round, metal::rsqrt, metal::sin, metal::sincos, metal::sinh,           \
         metal::sinpi, metal::sqrt, metal::tan, metal::tanh, metal::tanpi, metal::trunc,            \
         metal::min, metal::max, metal::clamp, metal::saturate, metal::mix, metal::sign,            \
-        metal::step, metal::smoothstep;                                                            \
+        metal::step, metal::smoothstep, metal::fmin3, metal::fmax3, metal::fmedian3, metal::min3,  \
+        metal::max3, metal::median3;                                                               \
     }
 MSL_SAME(precise)
 MSL_SAME(fast)

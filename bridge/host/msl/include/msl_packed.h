@@ -36,6 +36,33 @@ MSL_PACKED(3)
 MSL_PACKED(4)
 #undef MSL_PACKED
 
+// 0 components: no vector.
+template <class T> struct vec_elements : integral_constant<size_t, 0> {};
+template <class T> struct make_scalar {
+    using type = remove_cv_t<T>;
+};
+#define MSL_VECTOR_TRAITS(VECTOR)                                                                  \
+    template <class T, int N> struct vec_elements<VECTOR<T, N>> : integral_constant<size_t, N> {}; \
+    template <class T, int N> struct make_scalar<VECTOR<T, N>> {                                   \
+        using type = T;                                                                            \
+    };                                                                                             \
+    template <class T, int N> struct make_unsigned<VECTOR<T, N>> {                                 \
+        using type = VECTOR<make_unsigned_t<T>, N>;                                                \
+    };                                                                                             \
+    template <class T, int N> struct make_signed<VECTOR<T, N>> {                                   \
+        using type = VECTOR<make_signed_t<T>, N>;                                                  \
+    };
+MSL_VECTOR_TRAITS(vec)
+MSL_VECTOR_TRAITS(packed_vec)
+#undef MSL_VECTOR_TRAITS
+template <class T> struct vec_elements<const T> : vec_elements<T> {};
+template <class T> struct vec_elements<volatile T> : vec_elements<T> {};
+template <class T> struct make_scalar<const T> : make_scalar<T> {};
+template <class T> struct make_scalar<volatile T> : make_scalar<T> {};
+template <class T> using make_scalar_t = typename make_scalar<T>::type;
+template <class T> struct is_vector : bool_constant<(vec_elements<T>::value > 0)> {};
+template <class T> inline constexpr bool is_vector_v = is_vector<T>::value;
+
 // With a vector the vector's own operators do; these are for two packed ones, or a scalar.
 #define MSL_OPERATOR(OP)                                                                           \
     template <class T, int N>                                                                      \

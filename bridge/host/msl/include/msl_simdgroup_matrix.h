@@ -183,6 +183,11 @@ template <class T, int COLUMNS, int ROWS = COLUMNS> class simdgroup_matrix {
         return own_;
     }
 
+    // Who may not change what the reference is to still may see what others change.
+    const storage_type &thread_elements() const {
+        return const_cast<simdgroup_matrix *>(this)->thread_elements();
+    }
+
     // What the functions below are made of.
     storage_type __own() const { return addends_.any ? own_ + storage_type(addends_.sum()) : own_; }
     void __set(storage_type own) {

@@ -111,8 +111,11 @@ template <class T> typename add_rvalue_reference<T>::type declval();
 
 template <class A, class B> struct is_same : false_type {};
 template <class A> struct is_same<A, A> : true_type {};
-// From inside Apple's library, but used.
-template <class... T> struct _disjunction : bool_constant<(bool(T::value) || ...)> {};
+template <class... T> struct disjunction : bool_constant<(bool(T::value) || ...)> {};
+template <class... T> struct conjunction : bool_constant<(bool(T::value) && ...)> {};
+// Their names inside Apple's library, but used.
+template <class... T> using _disjunction = disjunction<T...>;
+template <class... T> using _conjunction = conjunction<T...>;
 template <class T> struct is_void : is_same<void, remove_cv_t<T>> {};
 template <class T> struct is_integral : bool_constant<__is_integral(T)> {};
 template <class T> struct is_floating_point : bool_constant<__is_floating_point(T)> {};
@@ -142,6 +145,8 @@ struct is_constructible : bool_constant<__is_constructible(T, A...)> {};
 template <class A, class B> struct is_assignable : bool_constant<__is_assignable(A, B)> {};
 
 template <class A, class B> inline constexpr bool is_same_v = is_same<A, B>::value;
+template <class... T> inline constexpr bool disjunction_v = disjunction<T...>::value;
+template <class... T> inline constexpr bool conjunction_v = conjunction<T...>::value;
 template <class T> inline constexpr bool is_void_v = is_void<T>::value;
 template <class T> inline constexpr bool is_integral_v = is_integral<T>::value;
 template <class T> inline constexpr bool is_floating_point_v = is_floating_point<T>::value;
@@ -158,6 +163,8 @@ template <class T> inline constexpr bool is_enum_v = is_enum<T>::value;
 template <class T> inline constexpr bool is_union_v = is_union<T>::value;
 template <class T> inline constexpr bool is_class_v = is_class<T>::value;
 template <class T> inline constexpr bool is_function_v = is_function<T>::value;
+template <class T> inline constexpr bool is_trivially_copyable_v = is_trivially_copyable<T>::value;
+template <class A, class B> inline constexpr bool is_assignable_v = is_assignable<A, B>::value;
 template <class A, class B> inline constexpr bool is_convertible_v = is_convertible<A, B>::value;
 template <class A, class B> inline constexpr bool is_base_of_v = is_base_of<A, B>::value;
 template <class T, class... A>
