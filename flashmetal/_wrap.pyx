@@ -87,14 +87,12 @@ cdef Buffer in_place(Device device, Source *source, bint strict):
     cdef uintptr_t address = <uintptr_t>view.buf
     cdef size_t length = view.len
     cdef bint read_only = view.readonly
-    cdef LiveRange *live
     cdef Allocation allocation
     if not PyBuffer_IsContiguous(view, b"C"):
         raise refusal(address, "its elements are not C-contiguous")
     if strict:
         check_whole_pages(device, address, length)
-    live = find_live(address, address + length, device.registry_id)
-    allocation = wrap_pages(device, source) if live == NULL else <Allocation>live.allocation
+    allocation = find_or_wrap(device, source, address, address + length)
     return new_handle(
         allocation,
         address - <uintptr_t>allocation.base,
@@ -104,6 +102,24 @@ cdef Buffer in_place(Device device, Source *source, bint strict):
         source.axis_count,
         read_only or allocation.copied,
     )
+
+
+cdef Allocation find_or_wrap(Device device, Source *source, uintptr_t begin, uintptr_t end):
+    cdef Allocation known
+    cdef Allocation wrapped
+    # Most memory is no buffer's of any device, which one search tells.
+    cdef LiveRange *live = find_live(begin, end, ANY_DEVICE)
+    if live == NULL:
+        return wrap_pages(device, source)
+    known = <Allocation>live.allocation
+    live = find_live(begin, end, device.registry_id)
+    if live != NULL:
+        return <Allocation>live.allocation
+    wrapped = wrap_pages(device, source)
+    # The other device's may be a cache's, which asks who is reading. Others ran meanwhile.
+    if known.handle != NULL:
+        buffer_track_with(wrapped.handle, known.handle)
+    return wrapped
 
 
 cdef int check_whole_pages(Device device, uintptr_t address, size_t length) except -1:
@@ -119,7 +135,6 @@ cdef int check_whole_pages(Device device, uintptr_t address, size_t length) exce
 
 cdef Allocation wrap_pages(Device device, Source *source):
     cdef Allocation allocation
-    cdef LiveRange *live
     cdef size_t page = device.info.page_size
     cdef uintptr_t begin = <uintptr_t>source.held.view.buf
     cdef uintptr_t end = begin + source.held.view.len
@@ -132,10 +147,6 @@ cdef Allocation wrap_pages(Device device, Source *source):
     allocation = new_allocation()
     make_buffer(device, allocation, <void *>first, length, source.held)
     source.held = NULL
-    # Another device's buffer of the same memory may be a cache's, which asks who is reading.
-    live = find_live(begin, end, ANY_DEVICE)
-    if live != NULL:
-        buffer_track_with(allocation.handle, (<Allocation>live.allocation).handle)
     finish(allocation, device, begin - first, end - first)
     return allocation
 
