@@ -103,7 +103,7 @@ def test_ratios_are_of_minima_and_name_the_goals():
     ]
     # 4 · 512 rows · 8 heads · 1024 keys · 256 in two seconds
     assert size.rate(size.rows[0].timing) == pytest.approx(2.147483648)
-    assert "2.50" in Figures(2, "dense", [size], {}).as_text()
+    assert "2.50" in Figures(2, [size], {}, "dense").as_text()
 
 
 @pytest.mark.parametrize(("rows", "goal"), [(1024, 1.7), (512, None)])

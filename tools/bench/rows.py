@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from flashmetal._progress import ProgressBar
 from flashmetal.bench import table
 from flashmetal.bench.peers import Call
 from flashmetal.bench.timing import Case, Timing, each_call, measure
 
-__all__ = ["Ratio", "Row", "ratios_text", "time_calls"]
+__all__ = ["Ratio", "Row", "lines_text", "ratios_text", "time_calls", "time_line"]
 
 
 class Row(NamedTuple):
@@ -30,6 +30,21 @@ class Row(NamedTuple):
     dtype: str
     timing: Timing
     nmse: float
+
+    def as_dict(self, unit: str, rate: float) -> dict[str, Any]:
+        """Return the row, ready for JSON; `unit` names the rate."""
+        return {
+            "name": self.name,
+            "dtype": self.dtype,
+            **self.timing._asdict(),
+            unit: rate,
+            "nmse": self.nmse,
+        }
+
+    def line(self, ours: float, rate: float) -> tuple[str, ...]:
+        """Return the row as a line of `lines_text`; `ours`: the seconds of our own."""
+        name = f"{self.name} {self.dtype}"
+        return time_line(name, self.timing, ours, rate, f"{self.nmse:.1e}")
 
 
 class Ratio(NamedTuple):
@@ -73,6 +88,25 @@ def time_calls(
     finally:
         bar.clear()
     return [timings[name] for name in cases], {name: timings[name] for name in others}
+
+
+def time_line(
+    name: str, timing: Timing, ours: float, rate: float, nmse: str = ""
+) -> tuple[str, ...]:
+    """Return a line of `lines_text`."""
+    return (
+        name,
+        table.time_text(timing.least),
+        table.time_text(timing.median),
+        f"{timing.least / ours:.2f}",
+        f"{rate:.1f}",
+        nmse,
+    )
+
+
+def lines_text(unit: str, lines: Sequence[tuple[str, ...]]) -> str:
+    """Return a table of times; `unit` names the rates."""
+    return table.as_text(("", "min", "median", "÷ ours", unit, "NMSE"), lines)
 
 
 def ratios_text(ratios: Sequence[Ratio]) -> str:

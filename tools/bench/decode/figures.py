@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flashmetal.bench import table
 from flashmetal.bench.plot import Chart, Lines
-from flashmetal.bench.rows import Ratio, Row, ratios_text
+from flashmetal.bench.rows import Ratio, Row, lines_text, ratios_text, time_line
+from flashmetal.bench.sizes import Sizes
 from flashmetal.bench.timing import Timing
 from flashmetal.problems import DecodeShape
 
@@ -130,16 +130,7 @@ class SizeFigures:
         return {
             "shape": self.shape._asdict(),
             "cache_bytes": cache_bytes(self.shape),
-            "rows": [
-                {
-                    "name": row.name,
-                    "dtype": row.dtype,
-                    **row.timing._asdict(),
-                    "gb_per_second": self.rate(row),
-                    "nmse": row.nmse,
-                }
-                for row in self.rows
-            ],
+            "rows": [row.as_dict("gb_per_second", self.rate(row)) for row in self.rows],
             "limits": {name: timing._asdict() for name, timing in self.limits.items()},
             "ratios": [ratio._asdict() for ratio in self.ratios()],
         }
@@ -147,69 +138,20 @@ class SizeFigures:
     def as_text(self) -> str:
         """Return a table of the rows and limits, and one of the ratios."""
         ours = self.rows[0].timing.least
-        rows = [
-            (
-                f"{row.name} {row.dtype}",
-                table.time_text(row.timing.least),
-                table.time_text(row.timing.median),
-                f"{row.timing.least / ours:.2f}",
-                f"{self.rate(row):.1f}",
-                f"{row.nmse:.1e}",
-            )
-            for row in self.rows
-        ]
-        limits = [
-            (
-                f"limit: {name}",
-                table.time_text(timing.least),
-                table.time_text(timing.median),
-                f"{timing.least / ours:.2f}",
-                f"{cache_bytes(self.shape) / timing.least * 1e-9:.1f}",
-                "",
-            )
+        lines = [row.line(ours, self.rate(row)) for row in self.rows]
+        size = cache_bytes(self.shape)
+        lines += [
+            time_line(f"limit: {name}", timing, ours, size / timing.least * 1e-9)
             for name, timing in self.limits.items()
         ]
-        return "\n\n".join(
-            (
-                self.title,
-                table.as_text(("", "min", "median", "÷ ours", "GB/s", "NMSE"), rows + limits),
-                ratios_text(self.ratios()),
-            )
-        )
+        return "\n\n".join((self.title, lines_text("GB/s", lines), ratios_text(self.ratios())))
 
 
 @dataclass(frozen=True)
-class Figures:
-    """All problems.
+class Figures(Sizes):
+    """All problems."""
 
-    Parameters
-    ----------
-    threads
-        Of every library.
-    sizes
-        A problem each.
-    left_out
-        Why peers are missing, by name.
-    """
-
-    threads: int
     sizes: list[SizeFigures]
-    left_out: dict[str, str]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the figures, ready for JSON; times in seconds."""
-        return {
-            "threads": self.threads,
-            "sizes": [size.as_dict() for size in self.sizes],
-            "left_out": self.left_out,
-        }
-
-    def as_text(self) -> str:
-        """Return the tables of every problem, and who is left out."""
-        texts = [size.as_text() for size in self.sizes]
-        if self.left_out:
-            texts.append(table.left_out_text(self.left_out))
-        return "\n\n".join((f"threads: {self.threads}", *texts))
 
     def charts(self) -> Sequence[Chart]:
         """Return the rates over the number of keys, a chart for each head_dim."""

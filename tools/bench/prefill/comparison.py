@@ -45,7 +45,7 @@ def run(
     progress: TextIO | None,
 ) -> Figures:
     """Measure each shape; `progress` takes a bar when it is a terminal."""
-    figures = Figures(threads, mask, [], {})
+    figures = Figures(threads, [], {}, mask)
     for shape in shapes:
         problem = make_masked_problem(shape, mask)
         calls, left_out = _calls(problem, mask, threads, peers)

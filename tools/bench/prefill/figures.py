@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flashmetal.bench import table
 from flashmetal.bench.plot import Bars, Chart
-from flashmetal.bench.rows import Ratio, Row, ratios_text
+from flashmetal.bench.rows import Ratio, Row, lines_text, ratios_text, time_line
+from flashmetal.bench.sizes import Sizes
 from flashmetal.bench.timing import Timing
 from flashmetal.prefill_problems import PrefillShape
 
@@ -106,16 +106,7 @@ class SizeFigures:
         return {
             "shape": self.shape._asdict(),
             "operations": operations(self.shape),
-            "rows": [
-                {
-                    "name": row.name,
-                    "dtype": row.dtype,
-                    **row.timing._asdict(),
-                    "gflop_per_second": self.rate(row.timing),
-                    "nmse": row.nmse,
-                }
-                for row in self.rows
-            ],
+            "rows": [row.as_dict("gflop_per_second", self.rate(row.timing)) for row in self.rows],
             "others": {
                 name: {**timing._asdict(), "gflop_per_second": self.rate(timing)}
                 for name, timing in self.others.items()
@@ -125,59 +116,26 @@ class SizeFigures:
 
     def as_text(self) -> str:
         """Return a table of the ways, products and limits, and one of the ratios."""
-        lines = [
-            self._line(f"{row.name} {row.dtype}", row.timing, f"{row.nmse:.1e}")
-            for row in self.rows
+        ours = self.rows[0].timing.least
+        lines = [row.line(ours, self.rate(row.timing)) for row in self.rows]
+        lines += [
+            time_line(name, timing, ours, self.rate(timing)) for name, timing in self.others.items()
         ]
-        lines += [self._line(name, timing, "") for name, timing in self.others.items()]
-        header = ("", "min", "median", "÷ ours", "GFLOP/s", "NMSE")
-        return "\n\n".join((self.title, table.as_text(header, lines), ratios_text(self.ratios())))
-
-    def _line(self, name: str, timing: Timing, nmse: str) -> tuple[str, ...]:
-        return (
-            name,
-            table.time_text(timing.least),
-            table.time_text(timing.median),
-            f"{timing.least / self.rows[0].timing.least:.2f}",
-            f"{self.rate(timing):.1f}",
-            nmse,
-        )
+        return "\n\n".join((self.title, lines_text("GFLOP/s", lines), ratios_text(self.ratios())))
 
 
 @dataclass(frozen=True)
-class Figures:
+class Figures(Sizes):
     """All problems.
 
     Parameters
     ----------
-    threads, mask
+    mask
         Of every library.
-    sizes
-        A problem each.
-    left_out
-        Why peers are missing, by name.
     """
 
-    threads: int
-    mask: str
     sizes: list[SizeFigures]
-    left_out: dict[str, str]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the figures, ready for JSON; times in seconds."""
-        return {
-            "threads": self.threads,
-            "mask": self.mask,
-            "sizes": [size.as_dict() for size in self.sizes],
-            "left_out": self.left_out,
-        }
-
-    def as_text(self) -> str:
-        """Return the tables of every problem, and who is left out."""
-        texts = [size.as_text() for size in self.sizes]
-        if self.left_out:
-            texts.append(table.left_out_text(self.left_out))
-        return "\n\n".join((f"threads: {self.threads}", *texts))
+    mask: str
 
     def charts(self) -> Sequence[Chart]:
         """Return the rates, a chart for each problem."""
