@@ -21,6 +21,7 @@ from libc.string cimport memcpy, memset
 cimport cython
 
 from flashmetal cimport _device
+from flashmetal._argument cimport need_truth
 from flashmetal._bridge cimport (
     FM_ALLOCATION_FAILED,
     buffer_contents,
@@ -172,18 +173,22 @@ cdef class Buffer:
             It is read-only and the consumer knows no DLPack 1.0, which can say so; it is released;
             or another device or a stream is asked for.
         InvalidArgument
-            max_version is no pair of integers.
+            max_version is no pair of integers, or copy neither None nor True or False.
         """
         cdef Buffer source = self
         cdef held_memory *held
         cdef bint versioned = knows_versions(max_version)
-        cdef bint elsewhere = dl_device is not None and dl_device != CPU_DEVICE
-        if stream is not None or elsewhere:
+        cdef bint copies = copy is not None and need_truth(copy, "__dlpack__", "copy")
+        # An array would compare itself element by element.
+        cdef bint here = dl_device is None or (
+            isinstance(dl_device, tuple) and dl_device == CPU_DEVICE
+        )
+        if stream is not None or not here:
             raise BufferError(
                 "a buffer's memory is on the CPU: stream must be None and dl_device "
                 f"{CPU_DEVICE}, got {stream!r} and {dl_device!r}"
             )
-        if copy:
+        if copies:
             source = copied(self)
         if source.is_read_only and not versioned:
             raise BufferError("read-only memory needs DLPack 1.0: ask with max_version=(1, 0)")

@@ -48,7 +48,8 @@ class CompileOptions:
             raise InvalidArgument(
                 f'language_version must be a text like "3.1" or None, got {version!r}'
             )
-        if self.math_mode not in MATH_MODES:
+        # An array would compare itself element by element.
+        if not isinstance(self.math_mode, str) or self.math_mode not in MATH_MODES:
             raise InvalidArgument(
                 f"math_mode must be one of {', '.join(MATH_MODES)}, got {self.math_mode!r}"
             )

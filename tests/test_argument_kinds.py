@@ -117,6 +117,17 @@ def test_flag_is_true_or_false(device, add, text):
         FLAGS[text](device, add, good)
 
 
+def test_dlpack_takes_no_arrays_for_flags_and_devices(device):
+    buffer = device.alloc(4, "f32")
+    for bad in (NUMBERS, "no", 2):
+        with pytest.raises(InvalidType, match="__dlpack__: copy must be True or False, got "):
+            buffer.__dlpack__(copy=bad)
+    for bad in (np.array([1, 0]), [1, 0], (2, 0), "cpu"):
+        with pytest.raises(BufferError, match="memory is on the CPU: stream must be None and"):
+            buffer.__dlpack__(dl_device=bad)
+    assert buffer.__dlpack__(dl_device=(1, 0), copy=False)
+
+
 @pytest.mark.parametrize("mode", [NUMBERS, None, 5, "sleep", b"auto"])
 def test_mode_of_a_wait_is_one_of_three_words(device, mode):
     encoder = device.encoder()

@@ -1,5 +1,6 @@
 """CompileOptions: checked, hashable, equal where they mean the same."""
 
+import numpy as np
 import pytest
 
 import flashmetal as fm
@@ -39,6 +40,7 @@ def test_options_that_mean_the_same_are_equal():
         ({"language_version": 3.1}, 'language_version must be a text like "3.1" or None'),
         ({"language_version": "metal3.1"}, 'language_version must be a text like "3.1" or None'),
         ({"math_mode": "quick"}, "math_mode must be one of safe, relaxed, fast, got 'quick'"),
+        ({"math_mode": np.arange(2)}, "math_mode must be one of safe, relaxed, fast, got array"),
         ({"math_mode": None}, "math_mode must be one of safe, relaxed, fast, got None"),
         ({"macros": {"1A": 1}}, "a macro's name must be an identifier, got '1A'"),
         ({"macros": {"A B": 1}}, "a macro's name must be an identifier, got 'A B'"),
