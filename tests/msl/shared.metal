@@ -106,3 +106,25 @@ kernel void scalars_beside_vectors(CHECKED, constant float *zeros [[buffer(1)]])
     CHECK(all(select(half2(1, 2), 3, bool2(true, false)) == half2(3, 2)));
     CHECK(all(clamp(uint2(1, 9), 2, 5) == uint2(2, 5)));
 }
+
+// A half has no instruction of its own for this on most CPUs.
+kernel void fused_halves(CHECKED, device half *data [[buffer(1)]]) {
+    const half zero = data[0], third = zero + 0.3333h;
+    CHECK(fma(third, third, zero - 0.111h) == half(float(third) * third - float(0.111h)));
+    CHECK(all(fma(half2(third, 2), half2(zero, 3), half2(1, zero)) == half2(1, 6)));
+}
+
+template <typename T> T rectified(T x) {
+    return x < 0 ? 0 : x;
+}
+kernel void brains_and_integers(CHECKED, constant int *zeros [[buffer(1)]]) {
+    bfloat x = bfloat(2.5f);
+    CHECK(rectified(x) == x && rectified(-x) == 0 && rectified(3) == 3);
+    CHECK(is_same_v<decltype(true ? x : 1), bfloat> && is_same_v<decltype(true ? x : 1.0f), float>);
+    CHECK(int(x) == 2 && static_cast<uchar>(x) == 2 && bool(x) && !(x && zeros[0]));
+    int exponent;
+    CHECK(sign(-x) == -1 && saturate(x) == 1 && frexp(x, exponent) == 0.625f && exponent == 2);
+    CHECK(max3(x, -x, x) == 2.5f && median3(1, 5, 3) == 3);
+    x = zeros[0];
+    CHECK(!x && x++ == 0 && --x == 0 && (x += 3) == 3);
+}

@@ -27,22 +27,22 @@ MSL_EXTREME(fmin, __builtin_fminf, y < x ? y : x)
 MSL_EXTREME(fmax, __builtin_fmaxf, x < y ? y : x)
 #undef MSL_EXTREME
 
-template <class T> constexpr T min3(T x, T y, T z) {
+template <class T> constexpr auto min3(T x, T y, T z) {
     return min(x, min(y, z));
 }
-template <class T> constexpr T max3(T x, T y, T z) {
+template <class T> constexpr auto max3(T x, T y, T z) {
     return max(x, max(y, z));
 }
-template <class T> constexpr T median3(T x, T y, T z) {
+template <class T> constexpr auto median3(T x, T y, T z) {
     return max(min(x, y), min(max(x, y), z));
 }
-template <class T> constexpr T fmin3(T x, T y, T z) {
+template <class T> constexpr auto fmin3(T x, T y, T z) {
     return min3(x, y, z);
 }
-template <class T> constexpr T fmax3(T x, T y, T z) {
+template <class T> constexpr auto fmax3(T x, T y, T z) {
     return max3(x, y, z);
 }
-template <class T> constexpr T fmedian3(T x, T y, T z) {
+template <class T> constexpr auto fmedian3(T x, T y, T z) {
     return median3(x, y, z);
 }
 
@@ -68,16 +68,22 @@ template <class T, int N> constexpr vec<T, N> abs(const vec<T, N> &x) {
     return __msl::map([](T a) { return abs(a); }, x);
 }
 
-template <class T, class = __msl::if_real<T>> constexpr T saturate(T x) {
-    return clamp(x, T(0), T(1));
+constexpr float saturate(float x) {
+    return clamp(x, 0.0f, 1.0f);
+}
+constexpr half saturate(half x) {
+    return clamp(x, half(0), half(1));
 }
 template <class T, int N> constexpr vec<T, N> saturate(const vec<T, N> &x) {
     return clamp(x, T(0), T(1));
 }
 
 // 0 for a NaN; a zero keeps its sign.
-template <class T, class = __msl::if_real<T>> constexpr T sign(T x) {
-    return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == T(0) ? x : T(0);
+constexpr float sign(float x) {
+    return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x == 0.0f ? x : 0.0f;
+}
+constexpr half sign(half x) {
+    return half(sign(float(x)));
 }
 template <class T, int N> constexpr vec<T, N> sign(const vec<T, N> &x) {
     return __msl::map([](T a) { return sign(a); }, x);

@@ -1,7 +1,7 @@
 // Conversions that the compiler calls where the CPU has no instruction for them.
 #pragma once
 
-#if defined(__x86_64__) && !defined(__F16C__)
+#if defined(__x86_64__)
 
 namespace __msl {
 
@@ -36,15 +36,18 @@ constexpr unsigned short double_to_half(double value) {
 }  // namespace __msl
 
 extern "C" {
-__attribute__((weak, visibility("hidden"))) float __extendhfsf2(_Float16 value) {
-    return __msl::half_to_float(__builtin_bit_cast(unsigned short, value));
-}
+// Even with F16C, which knows no double.
 __attribute__((weak, visibility("hidden"))) _Float16 __truncdfhf2(double value) {
     return __builtin_bit_cast(_Float16, __msl::double_to_half(value));
+}
+#if !defined(__F16C__)
+__attribute__((weak, visibility("hidden"))) float __extendhfsf2(_Float16 value) {
+    return __msl::half_to_float(__builtin_bit_cast(unsigned short, value));
 }
 __attribute__((weak, visibility("hidden"))) _Float16 __truncsfhf2(float value) {
     return __truncdfhf2(value);
 }
+#endif
 }
 
 #endif

@@ -29,12 +29,6 @@ template <class T> using if_real = enable_if_t<is_real<T>>;
 template <class T> using if_integral = enable_if_t<is_integral_v<T>>;
 template <class... T> using if_arithmetic = enable_if_t<are_arithmetic<T...>>;
 
-// The type of a vector's components, and nothing where it is no vector.
-template <class T> struct component;
-template <class T, int N> struct component<vec<T, N>> {
-    using type = T;
-};
-
 // Metal has each function once for each type, to which scalars beside vectors then convert. The
 // vector among arguments of which one is a scalar; nothing where there are none, or several kinds.
 template <class V, class... R> struct vector_among {
@@ -42,11 +36,13 @@ template <class V, class... R> struct vector_among {
 };
 template <class V, class A, class... R>
 struct vector_among<V, A, R...> : vector_among<conditional_t<are_arithmetic<A>, V, A>, R...> {};
+template <class V> struct component {};
+template <class T, int N> struct component<vec<T, N>> {
+    using type = T;
+};
 template <class... A>
-using vector_beside_scalar = enable_if_t<(are_arithmetic<A> || ...) && !(are_arithmetic<A> && ...),
-                                         typename vector_among<void, A...>::type>;
-template <class... A>
-using scalar_beside_vector = typename component<vector_beside_scalar<A...>>::type;
+using scalar_beside_vector = typename component<
+    enable_if_t<(are_arithmetic<A> || ...), typename vector_among<void, A...>::type>>::type;
 
 }  // namespace __msl
 
@@ -99,7 +95,8 @@ using scalar_beside_vector = typename component<vector_beside_scalar<A...>>::typ
 
 // NAME of three, of which one or two are scalars and the others vectors.
 #define MSL_OF_MIXED(NAME)                                                                         \
-    template <class A, class B, class C, class V = __msl::vector_beside_scalar<A, B, C>>           \
+    template <class A, class B, class C, class T = __msl::scalar_beside_vector<A, B, C>,           \
+              class V = typename __msl::vector_among<void, A, B, C>::type>                         \
     constexpr V NAME(const A &a, const B &b, const C &c) {                                         \
         return NAME(V(a), V(b), V(c));                                                             \
     }

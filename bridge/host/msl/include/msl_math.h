@@ -101,25 +101,29 @@ template <class T, int N> inline vec<int, N> ilogb(const vec<T, N> &x) {
     return __msl::map([](T a) { return ilogb(float(a)); }, x);
 }
 
-// Two results: the second by reference. T is float, half or a vector of them.
-template <class T, class = __msl::if_real<T>> inline T sincos(T x, T &cosine) {
-    cosine = cos(x);
-    return sin(x);
-}
+// Two results: the second by reference.
+#define MSL_TWO_RESULTS(T)                                                                         \
+    inline T sincos(T x, T &cosine) {                                                              \
+        cosine = cos(x);                                                                           \
+        return sin(x);                                                                             \
+    }                                                                                              \
+    inline T modf(T x, T &whole) {                                                                 \
+        whole = trunc(x);                                                                          \
+        return copysign(x == whole ? T(0) : T(x - whole), x);                                      \
+    }                                                                                              \
+    inline T frexp(T x, int &exponent) {                                                           \
+        return T(__builtin_frexpf(x, &exponent));                                                  \
+    }
+MSL_TWO_RESULTS(float)
+MSL_TWO_RESULTS(half)
+#undef MSL_TWO_RESULTS
 template <class T, int N> inline vec<T, N> sincos(const vec<T, N> &x, vec<T, N> &cosine) {
     cosine = cos(x);
     return sin(x);
 }
-template <class T, class = __msl::if_real<T>> inline T modf(T x, T &whole) {
-    whole = trunc(x);
-    return copysign(x == whole ? T(0) : T(x - whole), x);
-}
 template <class T, int N> inline vec<T, N> modf(const vec<T, N> &x, vec<T, N> &whole) {
     whole = trunc(x);
     return __msl::map([](T a, T w) { return copysign(a == w ? T(0) : T(a - w), a); }, x, whole);
-}
-template <class T, class = __msl::if_real<T>> inline T frexp(T x, int &exponent) {
-    return T(__builtin_frexpf(x, &exponent));
 }
 template <class T, int N> inline vec<T, N> frexp(const vec<T, N> &x, vec<int, N> &exponent) {
     vec<T, N> fraction;

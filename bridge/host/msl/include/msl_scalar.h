@@ -19,7 +19,16 @@ class bfloat {
     constexpr bfloat(T value) : bits(rounded(float(value))) {}
     constexpr explicit bfloat(float value) : bits(rounded(value)) {}
     constexpr explicit bfloat(half value) : bits(rounded(float(value))) {}
-    constexpr operator float() const { return __builtin_bit_cast(float, uint(bits) << 16); }
+    // A template, of which nothing else is made: were a bfloat an integer by way of float, `?:` could
+    // not choose between a bfloat and an integer.
+    template <class T, class = metal::enable_if_t<metal::is_same_v<T, float>>>
+    constexpr operator T() const {
+        return __builtin_bit_cast(float, uint(bits) << 16);
+    }
+    template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>, class = void>
+    constexpr explicit operator T() const {
+        return T(float(*this));
+    }
     constexpr explicit operator half() const { return half(float(*this)); }
 
     // With an integer it stays bfloat; with a float, its conversion to float does.
@@ -47,6 +56,18 @@ class bfloat {
     MSL_BFLOAT(bool, >=)
 #undef MSL_BFLOAT
     friend constexpr bfloat operator-(bfloat a) { return bfloat(-float(a)); }
+    constexpr bfloat &operator++() { return *this += 1.0f; }
+    constexpr bfloat &operator--() { return *this -= 1.0f; }
+    constexpr bfloat operator++(int) {
+        const bfloat before = *this;
+        ++*this;
+        return before;
+    }
+    constexpr bfloat operator--(int) {
+        const bfloat before = *this;
+        --*this;
+        return before;
+    }
     constexpr bfloat &operator+=(float b) { return *this = bfloat(float(*this) + b); }
     constexpr bfloat &operator-=(float b) { return *this = bfloat(float(*this) - b); }
     constexpr bfloat &operator*=(float b) { return *this = bfloat(float(*this) * b); }
