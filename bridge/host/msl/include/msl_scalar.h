@@ -19,8 +19,8 @@ class bfloat {
     constexpr bfloat(T value) : bits(rounded(float(value))) {}
     constexpr explicit bfloat(float value) : bits(rounded(value)) {}
     constexpr explicit bfloat(half value) : bits(rounded(float(value))) {}
-    // A template, of which nothing else is made: were a bfloat an integer by way of float, `?:` could
-    // not choose between a bfloat and an integer.
+    // A template, of which nothing else is made: were a bfloat an integer by way of float, `?:`
+    // could not choose between a bfloat and an integer.
     template <class T, class = metal::enable_if_t<metal::is_same_v<T, float>>>
     constexpr operator T() const {
         return __builtin_bit_cast(float, uint(bits) << 16);
