@@ -8,8 +8,8 @@ from libc.stdint cimport UINT32_MAX, uint32_t, uint64_t
 from flashmetal._argument cimport need
 from flashmetal._buffer cimport Buffer
 from flashmetal._device cimport Device
-from flashmetal._dispatch cimport Launch, clear_launch
-from flashmetal._encoder cimport CommandEncoder, record, to_encoder
+from flashmetal._dispatch cimport Launch, check_size, clear_launch
+from flashmetal._encoder cimport CommandEncoder, need_encoder, record
 from flashmetal._flash_attention cimport (
     K_CACHE, PARAMS, V_CACHE, DecodeSpans, check_buffers, check_shape, fill_decode, find_kernel,
 )
@@ -82,6 +82,10 @@ cdef class DecodePlan(Plan):
             self.keep(pipeline, &launch)
         finally:
             clear_launch(&launch)
+        # The window may leave no more than the last row.
+        for index in (K_CACHE, V_CACHE):
+            check_size(pipeline, index, row_bytes, "from its last row on",
+                       "a plan serves kernels that read the caches a row or less at a time")
         set_window(self, row_bytes)
 
     def __repr__(self):
@@ -110,7 +114,8 @@ cdef class DecodePlan(Plan):
             When a buffer of the plan is released, the encoder committed, discarded or in use by
             another thread, or when too many encoders are uncommitted.
         """
-        self.encode_at(to_encoder(encoder, "DecodePlan"), to_u32(seq_len, OP, "seq_len"),
+        need_encoder(encoder, "DecodePlan")
+        self.encode_at(<CommandEncoder>encoder, to_u32(seq_len, OP, "seq_len"),
                        to_u32(start, OP, "start"))
 
     cdef int encode_at(self, CommandEncoder encoder, uint32_t seq_len,

@@ -8,7 +8,7 @@ from libc.stdint cimport UINT32_MAX, uint32_t
 
 from flashmetal._buffer cimport release_count
 from flashmetal._decode_plan cimport DecodePlan, check_rows, slide
-from flashmetal._encoder cimport CommandEncoder, record, record_barrier, to_encoder
+from flashmetal._encoder cimport CommandEncoder, need_encoder, record, record_barrier
 from flashmetal._plan cimport LaunchPlan, Plan, PlanBlock
 from flashmetal._words cimport to_u32
 
@@ -100,7 +100,8 @@ cdef class DecodeStep:
             When a buffer of a plan is released, the encoder committed, discarded or in use by
             another thread, or when too many encoders are uncommitted.
         """
-        self.encode_at(to_encoder(encoder, "DecodeStep"), to_u32(seq_len, "DecodeStep", "seq_len"),
+        need_encoder(encoder, "DecodeStep")
+        self.encode_at(<CommandEncoder>encoder, to_u32(seq_len, "DecodeStep", "seq_len"),
                        to_u32(start, "DecodeStep", "start"))
 
     cdef int encode_at(self, CommandEncoder encoder, uint32_t seq_len,

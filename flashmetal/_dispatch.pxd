@@ -42,5 +42,17 @@ cdef int add_bytes(Launch *launch, Pipeline pipeline, uint32_t index, const void
                    size_t length) except -1
 cdef int close_launch(Launch *launch, Pipeline pipeline) except -1
 
+# Raises InvalidArgument if `size` bytes, which are all that is `given` of it, are fewer than the
+# type of an argument that the kernel uses has.
+cdef inline int check_size(Pipeline pipeline, uint32_t index, size_t size, str given,
+                           str advice) except -1:
+    if size < pipeline.info.size[index]:
+        return refuse_size(pipeline, index, size, given, advice)
+    return 0
+
+
+cdef int refuse_size(Pipeline pipeline, uint32_t index, size_t size, str given,
+                     str advice) except -1
+
 # Raises InvalidArgument unless `other`, the device of `what`, equals the encoder's.
 cdef int check_same_device(Device device, Device other, str kernel, str what) except -1

@@ -257,10 +257,8 @@ cdef int bind_at(Launch *launch, fm_argument *argument, Device device, Pipeline 
             f"{pipeline.name}: argument {argument.index} offset {offset} is not a multiple of "
             f"{alignment}"
         )
-    if end - offset < pipeline.info.size[argument.index]:
-        given = counted(end - offset, "byte")
-        refuse_size(pipeline, argument.index, f"has {given} from its offset on",
-                    "bind a larger buffer or a smaller offset")
+    check_size(pipeline, argument.index, end - offset, "from its offset on",
+               "bind a larger buffer or a smaller offset")
     if buffer.is_read_only:
         check_not_written(pipeline, argument.index, "its buffer is read-only memory or a copy")
     argument.buffer = allocation.handle
@@ -294,9 +292,8 @@ cdef int bind_memory(fm_argument *argument, Pipeline pipeline, const void *memor
             f"{pipeline.name}: argument {argument.index} has {length} bytes, "
             f"which must be 1 to {FM_MAX_BYTES}; a Buffer takes more"
         )
-    if length < pipeline.info.size[argument.index]:
-        refuse_size(pipeline, argument.index, f"has {counted(length, 'byte')}",
-                    "give the whole value, with the padding at the end of a struct")
+    check_size(pipeline, argument.index, length, "",
+               "give the whole value, with the padding at the end of a struct")
     argument.buffer = NULL
     argument.offset = 0
     argument.bytes = memory
@@ -304,13 +301,15 @@ cdef int bind_memory(fm_argument *argument, Pipeline pipeline, const void *memor
     return 0
 
 
-cdef int refuse_size(Pipeline pipeline, uint32_t index, str given, str advice) except -1:
+cdef int refuse_size(Pipeline pipeline, uint32_t index, size_t size, str given,
+                     str advice) except -1:
     # What lies behind would be read: bytes of other arguments, or of nobody.
     cdef const char *text = pipeline.info.name[index]
     name = "" if text is NULL else f" '{text.decode('utf-8', 'replace')}'"
+    place = f" {given}" if given else ""
     raise InvalidArgument(
-        f"{pipeline.name}: argument {index}{name} {given}, and the kernel's type for it takes "
-        f"{pipeline.info.size[index]}: {advice}"
+        f"{pipeline.name}: argument {index}{name} has {counted(size, 'byte')}{place}, and the "
+        f"kernel's type for it takes {pipeline.info.size[index]}: {advice}"
     )
 
 

@@ -37,11 +37,11 @@ cdef class CommandEncoder:
     cdef int open(self) except -1 nogil
 
 
-# An argument of a function that encodes.
-cdef inline CommandEncoder to_encoder(object encoder, str subject):
+# Raises InvalidType, naming the function, unless it may be cast to a CommandEncoder.
+cdef inline int need_encoder(object encoder, str subject) except -1:
     if type(encoder) is not CommandEncoder:
-        need(encoder, CommandEncoder, subject, "encoder")
-    return <CommandEncoder>encoder
+        return need(encoder, CommandEncoder, subject, "encoder")
+    return 0
 
 
 # `encode` and `order` outside of enter and leave, at once or not at all: False unless a command

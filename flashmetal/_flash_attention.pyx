@@ -12,7 +12,7 @@ from flashmetal._device cimport Device
 from flashmetal._dispatch cimport (
     Launch, add_buffer, add_bytes, clear_launch, close_launch, open_rows,
 )
-from flashmetal._encoder cimport CommandEncoder, to_encoder
+from flashmetal._encoder cimport CommandEncoder, need_encoder
 from flashmetal._integer cimport to_integer
 from flashmetal._params cimport (
     HEAD_DIM, KV_DIM, N_HEADS, N_KV_HEADS, SEQ_LEN, WORDS, FlashAttentionParams,
@@ -83,8 +83,7 @@ def encode_attention(encoder, registry, q, k_cache, v_cache, out, params):
         When a buffer is released, or the encoder is committed, discarded or in use by another
         thread.
     """
-    encode("encode_attention", to_encoder(encoder, OP), to_registry(registry, OP), q, k_cache,
-           v_cache, out, params, 0, 0)
+    encode("encode_attention", encoder, registry, q, k_cache, v_cache, out, params, 0, 0)
 
 
 def encode_attention_q_offset(encoder, registry, q, k_cache, v_cache, out, params, q_off_bytes,
@@ -98,19 +97,23 @@ def encode_attention_q_offset(encoder, registry, q, k_cache, v_cache, out, param
     """
     cdef size_t q_offset = to_integer(q_off_bytes, 0, INT64_MAX, OP, "q_off_bytes")
     cdef size_t out_offset = to_integer(out_off_bytes, 0, INT64_MAX, OP, "out_off_bytes")
-    encode("encode_attention_q_offset", to_encoder(encoder, OP), to_registry(registry, OP), q,
-           k_cache, v_cache, out, params, q_offset, out_offset)
+    encode("encode_attention_q_offset", encoder, registry, q, k_cache, v_cache, out, params,
+           q_offset, out_offset)
 
 
-cdef inline KernelRegistry to_registry(object registry, str subject):
-    if type(registry) is not KernelRegistry:
-        need(registry, KernelRegistry, subject, "registry")
-    return <KernelRegistry>registry
-
-
-cdef int encode(str function, CommandEncoder encoder, KernelRegistry registry, object q,
-                object k_cache, object v_cache, object out, object params, size_t q_offset,
+cdef int encode(str function, object encoder, object registry, object q, object k_cache,
+                object v_cache, object out, object params, size_t q_offset,
                 size_t out_offset) except -1:
+    need_encoder(encoder, OP)
+    if type(registry) is not KernelRegistry:
+        need(registry, KernelRegistry, OP, "registry")
+    return encode_on(function, <CommandEncoder>encoder, <KernelRegistry>registry, q, k_cache,
+                     v_cache, out, params, q_offset, out_offset)
+
+
+cdef int encode_on(str function, CommandEncoder encoder, KernelRegistry registry, object q,
+                   object k_cache, object v_cache, object out, object params, size_t q_offset,
+                   size_t out_offset) except -1:
     cdef uint32_t words[WORDS]
     cdef DecodeSpans spans
     cdef Launch launch

@@ -15,7 +15,7 @@ from flashmetal._argument cimport need, need_truth
 from flashmetal._bridge cimport FM_MAX_BUFFERS, fm_argument, fm_threadgroup_memory
 from flashmetal._buffer cimport Allocation, release_count, require_live
 from flashmetal._dispatch cimport Launch, check_same_device, clear_launch, fill_launch
-from flashmetal._encoder cimport CommandEncoder, record, to_encoder
+from flashmetal._encoder cimport CommandEncoder, need_encoder, record
 from flashmetal._integer cimport quick_integer
 from flashmetal._pipeline cimport Pipeline
 
@@ -133,7 +133,8 @@ cdef class LaunchPlan(Plan):
             When a buffer of the plan is released, the encoder committed, discarded or in use by
             another thread, or when too many encoders are uncommitted.
         """
-        self.encode_to(to_encoder(encoder, "LaunchPlan"))
+        need_encoder(encoder, "LaunchPlan")
+        self.encode_to(<CommandEncoder>encoder)
 
     cdef int encode_to(self, CommandEncoder encoder) except -1 nogil:
         self.check(encoder)

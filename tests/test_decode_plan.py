@@ -236,6 +236,28 @@ def test_third_party_kernel_of_the_name_is_planned(device, buffers):
         plan_of(registry, buffers)
 
 
+def test_kernel_that_reads_more_than_a_row_at_a_time_is_refused(registry, buffers):
+    """Of the last row it would read what lies behind the cache."""
+    text = """#include <metal_stdlib>
+    using namespace metal;
+    struct Row { half4 quads[256]; };
+    kernel void flash_attention_hd64(device const float *q [[buffer(0)]],
+                                     device const Row *k [[buffer(1)]],
+                                     device const half *v [[buffer(2)]],
+                                     device float *out [[buffer(3)]],
+                                     constant uint *words [[buffer(4)]],
+                                     uint i [[thread_position_in_grid]]) {
+        if (i < 64) out[i] = q[i] + k[0].quads[i].x + v[0] + words[4];
+    }"""
+    registry.register_source("flash_attention_hd64", text)
+    with pytest.raises(
+        fm.errors.InvalidArgument,
+        match=r"argument 1 'k' has 256 bytes from its last row on, and the kernel's type for it "
+        "takes 2048: a plan serves kernels",
+    ):
+        plan_of(registry, buffers)
+
+
 def test_shape_is_given_by_name(registry, buffers):
     with pytest.raises(TypeError):
         fm.DecodePlan(registry, *buffers.values(), 4, 2, 64)
