@@ -35,6 +35,24 @@ kernel void vector_traits(CHECKED) {
     CHECK(true);
 }
 
+template <typename T, int N> struct Fragment {
+    typedef vec<T, N> Elements;
+    Elements elements;
+};
+kernel void wide_vectors(CHECKED, device vec<half, 8> *data [[buffer(1)]],
+                         uint lane [[thread_index_in_simdgroup]]) {
+    Fragment<float, 8> sum = {0.0f};
+    for (short i = 0; i < 8; i++)
+        sum.elements[i] += i;
+    const vec<float, 8> twice = sum.elements * 2 + vec<float, 8>(1);
+    data[lane] = vec<half, 8>(twice);
+    CHECK(data[lane][7] == 15 && max(twice, 3.0f)[0] == 3 && (twice > 5.0f)[3] &&
+          !(twice > 5.0f)[2]);
+    CHECK(sizeof(vec<bfloat, 16>) == 32 && vec<bfloat, 16>(bfloat(3))[15] == 3);
+    CHECK(vec_elements<vec<uchar, 16>>::value == 16 && vec<int, 8>(1, 2)[1] == 2);
+    CHECK(__metal_get_thread_index_in_simdgroup(ushort()) == lane);
+}
+
 kernel void packed_fractions(CHECKED) {
     CHECK(pack_float_to_unorm4x8(float4(0, 1, 0.5f, 2)) == 0xff80ff00);
     CHECK(pack_half_to_snorm4x8(half4(-1, 1, 0, -3)) == 0x81007f81);

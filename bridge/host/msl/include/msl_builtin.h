@@ -134,6 +134,9 @@ MSL_BUILTIN(simd_shuffle_and_fill_up)
 MSL_BUILTIN(simd_shuffle_and_fill_down)
 #undef MSL_BUILTIN
 
+inline ushort __metal_get_thread_index_in_simdgroup(ushort) {
+    return ushort(__msl::own_lane());
+}
 inline ushort __metal_get_simdgroup_size(ushort) {
     return MSL_LANES;
 }

@@ -9,6 +9,8 @@
 #define MSL_SWIZZLES_3
 #define MSL_SWIZZLES_4
 #endif
+#define MSL_SWIZZLES_8
+#define MSL_SWIZZLES_16
 
 #define MSL_NAMES_2(A, B, C, D) T A, B
 #define MSL_NAMES_3(A, B, C, D) T A, B, C

@@ -1,4 +1,4 @@
-// Vectors of two, three and four scalars.
+// Vectors of two, three and four scalars, and of eight and sixteen.
 #pragma once
 #include "msl_swizzle.h"
 
@@ -39,6 +39,25 @@ template <class T, int N> struct vector_values;
 MSL_VALUES(2)
 MSL_VALUES(3)
 MSL_VALUES(4)
+#undef MSL_VALUES
+// Wider ones have no names for their components.
+#define MSL_VALUES(N)                                                                              \
+    template <class T> struct vector_values<T, N> {                                                \
+        union {                                                                                    \
+            T data[N];                                                                             \
+            typename native<T, N>::type v;                                                         \
+        };                                                                                         \
+        vector_values() = default;                                                                 \
+        constexpr explicit vector_values(int) : data{} {}                                          \
+        constexpr T &operator[](size_t i) {                                                        \
+            return data[i];                                                                        \
+        }                                                                                          \
+        constexpr const T &operator[](size_t i) const {                                            \
+            return data[i];                                                                        \
+        }                                                                                          \
+    };
+MSL_VALUES(8)
+MSL_VALUES(16)
 #undef MSL_VALUES
 
 // What vectors of all lengths have in common.
@@ -200,6 +219,8 @@ namespace metal {
 MSL_VECTOR(2)
 MSL_VECTOR(3)
 MSL_VECTOR(4)
+MSL_VECTOR(8)
+MSL_VECTOR(16)
 #undef MSL_VECTOR
 
 #define MSL_VECTORS(T)                                                                             \
