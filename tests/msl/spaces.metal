@@ -238,3 +238,26 @@ kernel void volatile_memory(CHECKED, volatile coherent(system) device uint *data
     same[1] = data[0] + 1;
     CHECK(data[1] == 6);
 }
+
+// Values that contain an array, as translators from other languages write them.
+template <typename T, size_t Count> struct Row {
+    T items[Count ? Count : 1];
+
+    thread T &operator[](size_t at) thread { return items[at]; }
+    constexpr const thread T &operator[](size_t at) const thread { return items[at]; }
+    device T &operator[](size_t at) device { return items[at]; }
+    constexpr const device T &operator[](size_t at) const device { return items[at]; }
+    constexpr const constant T &operator[](size_t at) const constant { return items[at]; }
+    constant T const &last() const constant { return items[Count - 1]; }
+    thread T const &last() const thread { return items[Count - 1]; }
+    threadgroup T &operator[](size_t at) threadgroup { return items[at]; }
+    constexpr const threadgroup T &operator[](size_t at) const threadgroup { return items[at]; }
+};
+constant Row<float, 3> ROW = {{1, 2, 3}};
+kernel void rows_in_any_space(CHECKED) {
+    threadgroup Row<float, 3> shared;
+    Row<float, 3> own = {4, 5, 6};
+    own[1] = ROW[1];
+    shared[2] = own[1];
+    CHECK(own[1] == 2 && shared[2] == 2 && own.last() == 6 && ROW.last() == 3);
+}

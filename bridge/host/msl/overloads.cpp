@@ -181,19 +181,23 @@ class Collapser {
         return head.open != 0 && words == 1;
     }
 
-    // Without address spaces and specifiers; `constant` is const.
+    // Without address spaces and specifiers; `constant` is const, which is said once for a type and
+    // in front of it.
     std::string text(size_t k, size_t end) const {
-        std::string result;
+        std::string result, type, constant;
         for (; k < end; k++) {
             if (tokens_.opens_attributes(k)) {
                 k = tokens_.closing(k);
+            } else if (among(tokens_[k], {"const", "constant"})) {
+                constant = "const ";
+            } else if (among(tokens_[k], {"*", "&", "&&", ",", "<", ">", "(", ")"})) {
+                result += constant + type + std::string(tokens_[k]) + " ";
+                type = constant = "";
             } else if (!is_specifier(tokens_[k]) && !is_address_space(tokens_[k])) {
-                result += std::string(tokens_[k]) + " ";
-            } else if (tokens_[k] == "constant") {
-                result += "const ";
+                type += std::string(tokens_[k]) + " ";
             }
         }
-        return result;
+        return result + constant + type;
     }
 
     // The type of the parameter at k; `k` moves to the comma or parenthesis behind it.
