@@ -104,6 +104,21 @@ kernel void wide_indices(CHECKED, device uchar *data [[buffer(1)]]) {
     CHECK(size_t(&data[far] - data) == far);
 }
 
+template <typename T> static inline T folded(device const T *items, uint count, T (*fold)(T, T)) {
+    T result = items[0];
+    for (uint i = 1; i < count; i++)
+        result = fold(result, items[i]);
+    return result;
+}
+int larger(int a, int b) {
+    return max(a, b);
+}
+kernel void functions_as_arguments(CHECKED, device int *items [[buffer(1)]],
+                                   uint i [[thread_position_in_grid]]) {
+    items[4 * i] = 3, items[4 * i + 1] = 7, items[4 * i + 2] = 5;
+    CHECK(folded(items + 4 * i, 3, larger) == 7);
+}
+
 kernel void bfloats_with_other_numbers(CHECKED) {
     const bfloat a = bfloat(3.0f), b = 2;
     CHECK(a > b && !(a == b) && a != 2 && 3u >= b && b < 2.5f && a <= 3.0f);

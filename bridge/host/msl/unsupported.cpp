@@ -96,8 +96,8 @@ const Unsupported *unsupported_at(const Tokens &tokens, size_t k) {
                     "'" + std::string(tokens[k]) + "' is not part of the Metal Shading Language"};
 }
 
-// `int (*name)(int)` at k, where a variable or a parameter is declared: a template's parameter may
-// be one, and a type may have a name.
+// `int (*name)(int)` at k, where a variable is declared: a parameter may be one, which inlining
+// makes a function again, and a type may have a name.
 bool declares_function_pointer(const Tokens &tokens, size_t k) {
     static constexpr std::string_view others[] = {"return", "typedef", "using", "sizeof",
                                                   "decltype"};
@@ -106,8 +106,11 @@ bool declares_function_pointer(const Tokens &tokens, size_t k) {
         return false;
     }
     if (!tokens.is(k - 1, TokenKind::Identifier)) return false;
+    size_t closed = 0;
     for (size_t q = k; q > 0 && tokens[q] != ";" && tokens[q] != "{" && tokens[q] != "}"; q--) {
         const std::string_view before = tokens[q - 1];
+        if (before == ")") closed++;
+        if (before == "(" && closed-- == 0) return false;
         if (before == "<" || before == "=" ||
             std::find(std::begin(others), std::end(others), before) != std::end(others)) {
             return false;
