@@ -10,7 +10,7 @@ from flashmetal._argument cimport need, need_truth
 from flashmetal._buffer cimport Buffer, DTypeCode, dtype_code, dtype_name, dtype_size, require_live
 from flashmetal._pipeline cimport Pipeline
 
-from flashmetal.errors import InvalidArgument
+from flashmetal.errors import InvalidArgument, InvalidType
 
 __all__ = [
     "Region",
@@ -33,7 +33,7 @@ cdef object KEY = object()  # without it, nobody makes regions of nothing
 
 cdef Buffer to_buffer(str op, str name, object argument):
     if not isinstance(argument, Buffer):
-        raise InvalidArgument(
+        raise InvalidType(
             f"{op}: {name} must be a Buffer, got {type(argument).__name__}; "
             "device.wrap(array) makes one of an array"
         )

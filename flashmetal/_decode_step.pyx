@@ -12,7 +12,7 @@ from flashmetal._encoder cimport CommandEncoder, need_encoder, record, record_ba
 from flashmetal._plan cimport LaunchPlan, Plan, PlanBlock
 from flashmetal._words cimport to_u32
 
-from flashmetal.errors import InvalidArgument
+from flashmetal.errors import InvalidArgument, InvalidType
 
 __all__ = ["Barrier", "DecodeStep"]
 
@@ -138,7 +138,7 @@ cdef tuple to_tuple(object entries):
             return tuple(entries)
         except TypeError:
             pass
-    raise InvalidArgument(
+    raise InvalidType(
         "DecodeStep: entries must be plans and BARRIER in their order, got "
         f"{type(entries).__name__}"
     )
@@ -150,7 +150,7 @@ cdef Plan add_entry(DecodeStep step, size_t position, object entry):
     if isinstance(entry, Barrier):
         return None
     if not isinstance(entry, (DecodePlan, LaunchPlan)):
-        raise InvalidArgument(
+        raise InvalidType(
             f"DecodeStep: entry {position} must be a DecodePlan, a LaunchPlan or BARRIER, got "
             f"{type(entry).__name__}"
         )

@@ -19,7 +19,7 @@ from flashmetal._integer cimport to_integer
 from flashmetal._pipeline cimport Pipeline
 
 from flashmetal._text import counted
-from flashmetal.errors import InvalidArgument
+from flashmetal.errors import InvalidArgument, InvalidType
 
 __all__ = ["BufferWithOffset"]
 
@@ -220,7 +220,7 @@ cdef int fill_argument(Launch *launch, fm_argument *argument, Device device, Pip
         return bind_bytes(launch, argument, pipeline, value)
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], Buffer):
         return bind_buffer(launch, argument, device, pipeline, value[0], value[1])
-    raise InvalidArgument(
+    raise InvalidType(
         f"{pipeline.name}: argument {argument.index} must be a Buffer, (Buffer, offset), "
         f"BufferWithOffset or bytes, got {type(value).__name__}; "
         "device.wrap(array) makes a Buffer of an array"
@@ -323,7 +323,7 @@ cdef int check_not_written(Pipeline pipeline, uint32_t index, str reason) except
 
 cdef dict as_dict(object value, str kernel, str what):
     if not isinstance(value, dict):
-        raise InvalidArgument(
+        raise InvalidType(
             f"{kernel}: {what} must be a dict by index, got {type(value).__name__}"
         )
     return value

@@ -2,7 +2,7 @@
 
 from cpython.long cimport PyLong_AsLongLongAndOverflow
 
-from flashmetal.errors import InvalidArgument
+from flashmetal.errors import InvalidArgument, InvalidType
 
 
 cdef long long to_integer(object value, long long low, long long high, str subject,
@@ -13,9 +13,12 @@ cdef long long to_integer(object value, long long low, long long high, str subje
     try:
         number = PyLong_AsLongLongAndOverflow(value, &overflow)
     except TypeError:
-        overflow = 1
+        raise out_of_range(InvalidType, value, low, high, subject, what) from None
     if overflow or number < low or number > high:
-        raise InvalidArgument(
-            f"{subject}: {what} must be an integer from {low} to {high}, got {value!r}"
-        )
+        raise out_of_range(InvalidArgument, value, low, high, subject, what)
     return number
+
+
+cdef object out_of_range(type error, object value, long long low, long long high, str subject,
+                         str what):
+    return error(f"{subject}: {what} must be an integer from {low} to {high}, got {value!r}")

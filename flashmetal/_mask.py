@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import need_flag
-from .errors import InvalidArgument, UnsupportedDtype
+from .errors import InvalidArgument, InvalidType, UnsupportedDtype
 
 __all__ = ["F16_MAX", "Mask"]
 
@@ -88,12 +88,13 @@ class Mask:
 
 
 def _check_window(op: str, window: SupportsIndex, causal: bool) -> int:
+    error = InvalidArgument
     try:
         size = operator.index(window)
     except TypeError:
-        size = 0
+        size, error = 0, InvalidType
     if size < 1:
-        raise InvalidArgument(f"{op}: window must be an integer from 1 on, got {window!r}")
+        raise error(f"{op}: window must be an integer from 1 on, got {window!r}")
     if not causal:
         raise InvalidArgument(f"{op}: window counts keys back from a row's own: pass causal=True")
     return size

@@ -12,7 +12,7 @@ from flashmetal._library cimport Library
 
 import numpy as np
 
-from flashmetal.errors import InvalidArgument
+from flashmetal.errors import InvalidArgument, InvalidType
 
 __all__ = ["Pipeline"]
 
@@ -66,7 +66,7 @@ cdef tuple normalise_constants(str name, object constants):
     try:
         pairs = dict(constants).items()
     except (TypeError, ValueError):
-        raise InvalidArgument(
+        raise InvalidType(
             f"{name}: constants must map indices to bool or int, got {constants!r}"
         ) from None
     return tuple(sorted([normalise_constant(name, index, value) for index, value in pairs]))

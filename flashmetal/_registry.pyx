@@ -14,7 +14,7 @@ from flashmetal._once import Once
 from flashmetal._text import to_utf8
 from flashmetal.compile_options import CompileOptions
 from flashmetal.errors import (
-    FlashMetalError, InvalidArgument, KernelNotFound, ShaderCompilationError,
+    FlashMetalError, InvalidArgument, InvalidType, KernelNotFound, ShaderCompilationError,
 )
 from flashmetal.headers import expand_headers
 from flashmetal.shipped import find_library
@@ -75,7 +75,7 @@ cdef class KernelRegistry:
         if options is None:
             options = CompileOptions()
         elif not isinstance(options, CompileOptions):
-            raise InvalidArgument(
+            raise InvalidType(
                 f"{name}: options must be flashmetal.CompileOptions, got {type(options).__name__}"
             )
         source = expand_headers(source, self.headers)
@@ -263,7 +263,7 @@ cdef list to_names(object names):
         else:
             if all(isinstance(name, str) for name in listed):
                 return listed
-    raise InvalidArgument(f"prewarm: names must be a list of str, got {names!r}")
+    raise InvalidType(f"prewarm: names must be a list of str, got {names!r}")
 
 
 cdef class Program:

@@ -9,7 +9,7 @@ from flashmetal._exporter cimport hold, let_go
 import numpy as np
 
 from flashmetal.dtype import name_of, name_of_dlpack, name_of_format, without_bfloat16
-from flashmetal.errors import InvalidArgument, UnsupportedDtype
+from flashmetal.errors import InvalidArgument, InvalidType, UnsupportedDtype
 
 __all__ = []
 
@@ -83,7 +83,7 @@ cdef int describe_or_let_go(Source *source, object obj, str argument,
 
 cdef object refused_export(object obj, str argument, object error):
     if not PyObject_CheckBuffer(obj):
-        return InvalidArgument(
+        return InvalidType(
             f"{argument} must have the buffer protocol or DLPack, and "
             f"{type(obj).__name__} has neither; numpy.asarray makes an array of most objects"
         )

@@ -10,7 +10,7 @@ from flashmetal._bridge cimport (
     encoder_wait, error_clear, fm_encoder, fm_error,
 )
 
-from flashmetal.errors import InvalidArgument, WaitTimeout
+from flashmetal.errors import InvalidArgument, InvalidType, WaitTimeout
 
 __all__ = []
 
@@ -46,15 +46,18 @@ cdef WaitMode wait_mode(object mode) except *:
 
 cdef int64_t timeout_ns(object timeout) except -1:
     cdef double seconds = -1
+    cdef type error = InvalidArgument
     if timeout is None:
         return FOR_EVER
     try:
         seconds = timeout
-    except (TypeError, OverflowError):
+    except TypeError:
+        error = InvalidType
+    except OverflowError:
         pass
     # Written so that NaN fails it, too.
     if not seconds >= 0:
-        raise InvalidArgument(f"timeout must be None or seconds from 0 on, got {timeout!r}")
+        raise error(f"timeout must be None or seconds from 0 on, got {timeout!r}")
     return min(FOR_EVER, <int64_t>min(seconds * SECOND_NS, <double>FOR_EVER))
 
 

@@ -2,26 +2,28 @@
 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.math cimport isfinite, sqrt
+from libc.math cimport INFINITY, isfinite, sqrt
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
 from flashmetal._integer cimport quick_integer
 
-from flashmetal.errors import InvalidArgument
+from flashmetal.errors import InvalidArgument, InvalidType
 
 
 cdef uint32_t to_scale_bits(object scale, uint32_t head_dim, str subject) except? 0:
     if scale is None:
         return default_scale_bits(head_dim)
-    cdef double number = 0
-    cdef bint is_number = True
+    cdef double number = INFINITY
+    cdef type error = InvalidArgument
     try:
         number = scale
-    except (TypeError, OverflowError):
-        is_number = False
-    if not is_number or not isfinite(<float>number):
-        raise InvalidArgument(f"{subject}: scale must be a finite f32, got {scale!r}")
+    except TypeError:
+        error = InvalidType
+    except OverflowError:
+        pass
+    if not isfinite(<float>number):
+        raise error(f"{subject}: scale must be a finite f32, got {scale!r}")
     return float_bits(<float>number)
 
 

@@ -6,7 +6,7 @@ import functools
 
 from ._buffer import Buffer
 from ._device import Device
-from .errors import InvalidArgument
+from .errors import InvalidType
 
 __all__ = ["from_dlpack"]
 
@@ -47,8 +47,8 @@ def from_dlpack(x: object, device: Device | None = None, copy: bool | None = Fal
     if device is None:
         device = _default_device()
     elif not isinstance(device, Device):
-        raise InvalidArgument(
-            f"from_dlpack: device must be a flashmetal.Device, which uses memory of the CPU, or "
+        raise InvalidType(
+            "from_dlpack: device must be a flashmetal.Device, which uses memory of the CPU, or "
             f"None, got {device!r}"
         )
     return device.wrap(x, copy=copy)

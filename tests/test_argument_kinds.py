@@ -137,6 +137,40 @@ def test_mode_of_a_wait_is_one_of_three_words(device, mode):
     assert encoder.state == "open"
 
 
+# By what the text begins with: calls whose texts say more of what may be given.
+RICHER_CALLS = {
+    "DecodeStep: entries must be plans": lambda d, r, p: fm.DecodeStep(5),
+    "DecodeStep: entry 0 must be a DecodePlan": lambda d, r, p: fm.DecodeStep([NUMBERS]),
+    "KVCache: layers must be an integer": lambda d, r, p: fm.KVCache(d, "1", 1, 1, 64),
+    "add: args must be a dict": lambda d, r, p: d.encoder().dispatch(p, [], 1, 1),
+    "add: argument 0 must be a Buffer": lambda d, r, p: d.encoder().dispatch(p, {0: NUMBERS}, 1, 1),
+    "add: options must be flashmetal.CompileOptions": lambda d, r, p: r.register_source(
+        "add", ADD, options={}
+    ),
+    "add: threadgroups must be an integer": lambda d, r, p: d.encoder().dispatch(p, {}, "1", 1),
+    "attention: window must be an integer": lambda d, r, p: fm.attention(
+        Q, K, K, causal=True, window="4"
+    ),
+    "flash_attention: q must be a Buffer": lambda d, r, p: encode_attention(d.encoder(), r),
+    "flash_attention: scale must be a finite f32": lambda d, r, p: decode.FlashAttentionParams(
+        1, 1, 64, 1, "0.5"
+    ),
+    "from_dlpack: device must be a flashmetal.Device": lambda d, r, p: fm.from_dlpack(
+        NUMBERS, device="gpu"
+    ),
+    "prewarm: names must be a list of str": lambda d, r, p: r.prewarm("add"),
+    "timeout must be None or seconds": lambda d, r, p: d.encoder().commit_and_wait(timeout="1"),
+    "wrap: obj must have the buffer protocol or DLPack": lambda d, r, p: d.wrap(5),
+}
+
+
+@pytest.mark.parametrize("text", RICHER_CALLS)
+def test_object_of_another_class_is_an_invalid_type_whatever_the_text(device, registry, add, text):
+    with pytest.raises(InvalidType) as caught:
+        RICHER_CALLS[text](device, registry, add)
+    assert str(caught.value).startswith(f"Invalid argument: {text}")
+
+
 def test_constants_and_threadgroup_memory_are_dicts(device, registry, add):
     for bad in (NUMBERS, np.zeros((2, 3)), 5, False):
         with pytest.raises(InvalidArgument, match="add: constants must map indices"):
