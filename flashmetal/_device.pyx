@@ -80,8 +80,7 @@ cdef class Device:
         if max_threads is not None:
             options.max_threads = to_integer(max_threads, 1, UINT32_MAX, "Device",
                                              "max_threads")
-        self.tensor_api = need_truth(tensor_api, "Device", "tensor_api")
-        options.no_tensor_api = not self.tensor_api
+        options.no_tensor_api = not need_truth(tensor_api, "Device", "tensor_api")
         options.seed = to_integer(seed, 0, INT64_MAX, "Device", "seed")
         _host.prepare()
         with nogil:

@@ -3,7 +3,6 @@
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memcpy
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from flashmetal._bridge cimport (
     FM_OK, encoder_begin, encoder_commit, encoder_create, encoder_dispatch, encoder_release,
@@ -14,6 +13,7 @@ from flashmetal._encoder cimport CommandEncoder
 from flashmetal._flash_attention cimport K_CACHE, PARAMS, V_CACHE
 from flashmetal._params cimport SEQ_LEN, WORDS
 from flashmetal._plan cimport LaunchPlan
+from flashmetal._wait cimport monotonic_ns
 
 from flashmetal.errors import InvalidArgument, InvalidState
 
@@ -22,7 +22,6 @@ __all__ = ["LaunchTwin", "Twin"]
 cdef enum:
     ARGUMENTS = 5
     DEEPEST = 16
-    SECOND_NS = 1_000_000_000
 
 
 # What a C program would keep for a layer.
@@ -75,10 +74,10 @@ cdef class Twin:
         if not encoder.is_recording():
             raise InvalidState("the twin needs an encoder with a dispatch in it")
         with nogil:
-            begin = now_ns()
+            begin = monotonic_ns()
             for _ in range(rounds):
                 failed |= encode_layers(handle, self.layers, self.count, seq_len, start)
-            end = now_ns()
+            end = monotonic_ns()
         if failed:
             raise InvalidState("the bridge refused a dispatch of the twin")
         return end - begin
@@ -108,12 +107,6 @@ cdef int encode_layers(fm_encoder *encoder, Layer *layers, size_t count, uint32_
         layer.arguments[V_CACHE].offset = layer.v_offset + start * layer.row_bytes
         failed |= encoder_dispatch(encoder, &layer.dispatch, NULL) != FM_OK
     return failed
-
-
-cdef int64_t now_ns() noexcept nogil:
-    cdef timespec now
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return now.tv_sec * <int64_t>SECOND_NS + now.tv_nsec
 
 
 cdef class LaunchTwin:
@@ -159,13 +152,13 @@ cdef class LaunchTwin:
         for i in range(depth):
             in_flight[i] = NULL
         with nogil:
-            begin = now_ns()
+            begin = monotonic_ns()
             for i in range(command_buffers):
                 place = &in_flight[i % depth]
                 failed |= end_work(place, spin) or self.submit(place, dispatches)
             for i in range(depth):
                 failed |= end_work(&in_flight[(command_buffers + i) % depth], spin)
-            end = now_ns()
+            end = monotonic_ns()
         if failed:
             raise InvalidState("the bridge refused a command buffer of the twin")
         return end - begin
@@ -182,14 +175,14 @@ cdef class LaunchTwin:
         cdef int64_t times[4]
         cdef int failed
         with nogil:
-            times[0] = now_ns()
+            times[0] = monotonic_ns()
             failed = begin_work(&encoder, self.plan)
             failed |= encoder_dispatch(encoder, &self.plan.block.dispatch, NULL) != FM_OK
-            times[1] = now_ns()
+            times[1] = monotonic_ns()
             failed |= encoder_commit(encoder, NULL) != FM_OK
-            times[2] = now_ns()
+            times[2] = monotonic_ns()
             failed |= end_work(&encoder, spin)
-            times[3] = now_ns()
+            times[3] = monotonic_ns()
         if failed:
             raise InvalidState("the bridge refused a command buffer of the twin")
         return tuple([times[i + 1] - times[i] for i in range(3)])

@@ -12,6 +12,8 @@ cdef enum WaitMode:
 cdef WaitMode wait_mode(object mode) except *
 # Nanoseconds of a timeout in seconds; for ever when it is None.
 cdef int64_t timeout_ns(object timeout) except -1
+# Of a clock that nobody sets.
+cdef int64_t monotonic_ns() noexcept nogil
 # How long a call may wait, in nanoseconds, and when that ends.
 cdef struct Patience:
     int64_t duration

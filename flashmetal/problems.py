@@ -44,7 +44,7 @@ class DecodeProblem:
 
 
 _Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
-_F16_MAX = 65504.0
+_F16_MAX = float(np.finfo(np.float16).max)
 
 
 def _normal(random: np.random.Generator, shape: DecodeShape) -> _Arrays:
