@@ -23,7 +23,15 @@ cdef enum:
 
 
 cdef class Pipeline:
-    """A kernel that can be dispatched. KernelRegistry.get_pipeline makes and keeps them."""
+    """A kernel that can be dispatched. KernelRegistry.get_pipeline makes and keeps them.
+
+    Attributes
+    ----------
+    name : str
+        As registered.
+    device : Device
+        Where it runs.
+    """
 
     def __cinit__(self, key=None):
         if key is not KEY:

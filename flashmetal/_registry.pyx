@@ -32,6 +32,11 @@ cdef class KernelRegistry:
     ----------
     device
         Where the kernels run.
+
+    Attributes
+    ----------
+    device : Device
+        The same.
     """
 
     def __cinit__(self, device):
@@ -218,7 +223,20 @@ cdef class KernelRegistry:
             return kernel.available, True
 
     def prewarm(self, names):
-        """Compile the pipelines of these kernels, without constants, ahead of their first use."""
+        """Compile the pipelines of these kernels, without constants, ahead of their first use.
+
+        Parameters
+        ----------
+        names : iterable of str
+            As registered.
+
+        Raises
+        ------
+        InvalidType
+            When it is no list of names.
+        KernelNotFound, ShaderCompilationError
+            As `get_pipeline` does; those before it are compiled then.
+        """
         for name in to_names(names):
             self.get_pipeline(name)
 

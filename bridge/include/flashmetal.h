@@ -34,7 +34,7 @@ typedef enum fm_status {
     FM_INVALID_STATE,      /* use after commit, wait before commit, 64 uncommitted encoders */
     FM_COMPILATION_FAILED, /* library, function or pipeline; the message is Metal's */
     FM_COMMAND_FAILED,     /* a command buffer ended with an error; code is Metal's */
-    FM_TIMED_OUT,          /* the work is still in flight and can be waited on again */
+    FM_TIMED_OUT,          /* before the end, or before there was room; may be called again */
     FM_UNSUPPORTED,
     FM_IO_FAILED,
 } fm_status;
