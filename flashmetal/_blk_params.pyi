@@ -1,7 +1,8 @@
-from typing import SupportsIndex
+from typing import SupportsIndex, final
 
 from _typeshed import WriteableBuffer
 
+@final
 class BlkParams:
     def __init__(
         self,

@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, final
 
 import numpy as np
 import numpy.typing as npt
@@ -7,6 +7,7 @@ from typing_extensions import CapsuleType
 
 from ._device import Device
 
+@final
 class Allocation: ...
 
 class Buffer:

@@ -1,10 +1,11 @@
-from typing import SupportsFloat, SupportsIndex
+from typing import SupportsFloat, SupportsIndex, final
 
 from ._buffer import Buffer
 from ._encoder import CommandEncoder
 from ._plan import Plan
 from ._registry import KernelRegistry
 
+@final
 class DecodePlan(Plan):
     def __init__(
         self,

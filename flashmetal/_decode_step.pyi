@@ -1,14 +1,16 @@
 from collections.abc import Iterable
-from typing import SupportsIndex
+from typing import SupportsIndex, final
 
 from ._decode_plan import DecodePlan
 from ._encoder import CommandEncoder
 from ._plan import LaunchPlan
 
+@final
 class Barrier: ...
 
 BARRIER: Barrier
 
+@final
 class DecodeStep:
     def __init__(self, entries: Iterable[DecodePlan | LaunchPlan | Barrier]) -> None: ...
     def encode(

@@ -49,6 +49,11 @@ cdef class Device:
     seed : int
         Of the random order.
 
+    Attributes
+    ----------
+    registry_id : int
+        Metal's number of the device, by which errors name it; the same for equal devices.
+
     Raises
     ------
     DeviceNotFound

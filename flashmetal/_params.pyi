@@ -1,7 +1,8 @@
-from typing import SupportsFloat, SupportsIndex
+from typing import SupportsFloat, SupportsIndex, final
 
 from _typeshed import WriteableBuffer
 
+@final
 class FlashAttentionParams:
     def __init__(
         self,

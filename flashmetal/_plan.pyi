@@ -1,4 +1,4 @@
-from typing import SupportsFloat, SupportsIndex
+from typing import SupportsFloat, SupportsIndex, final
 
 from _typeshed import ReadableBuffer
 
@@ -12,6 +12,7 @@ class Plan:
     @property
     def device(self) -> Device: ...
 
+@final
 class LaunchPlan(Plan):
     def __init__(
         self,

@@ -1,4 +1,4 @@
-from typing import SupportsFloat, SupportsIndex
+from typing import SupportsFloat, SupportsIndex, final
 
 from _typeshed import WriteableBuffer
 
@@ -46,5 +46,8 @@ class PrefillParams:
     @property
     def scale(self) -> float: ...
 
+@final
 class FlashAttnPrefillTensorParams(PrefillParams): ...
+
+@final
 class FlashAttnPrefillSimdgroupParams(PrefillParams): ...

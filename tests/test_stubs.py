@@ -7,6 +7,7 @@ import pathlib
 import pytest
 
 STUBS = sorted((pathlib.Path(__file__).parent.parent / "flashmetal").glob("*.pyi"))
+BASETYPE = 1 << 10  # Py_TPFLAGS_BASETYPE
 PROTOCOLS = {"__init__", "__buffer__"}  # of the type system, or inherited at run time
 
 
@@ -39,3 +40,13 @@ def test_stub_names_equal_run_time_names(path):
             named = stub_names(node.body)
             assert {name for name in named if not name.startswith("_")} == run_time_names(owner)
             assert [name for name in named if not hasattr(owner, name)] == []
+
+
+@pytest.mark.parametrize("path", STUBS, ids=lambda path: path.stem)
+def test_classes_that_nobody_can_derive_from_are_final(path):
+    module = importlib.import_module(f"flashmetal.{path.stem}")
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            is_base = bool(getattr(module, node.name).__flags__ & BASETYPE)
+            is_final = "final" in [decorator.id for decorator in node.decorator_list]
+            assert is_final != is_base, node.name
