@@ -53,6 +53,15 @@ def test_what_the_host_device_lacks_is_named(host, registry, source, lacking):
         registry.get_pipeline("k")
 
 
+def test_vectors_have_the_users_names(host, registry):
+    body = "float4 v = out[0]; out[1] = float(v * 2.0f); out[2] = float(v < v);"
+    source = HEADER + f"kernel void broken(device float *out [[buffer(0)]]) {{ {body} }}\n"
+    message = compilation_error(registry, "broken", source)
+    assert "'float4'" in message
+    assert "'bool4'" in message
+    assert "aka" not in message
+
+
 def test_pointer_to_another_address_space(host, registry):
     source = "kernel void k(device int *x) {\n    threadgroup int *y = x;\n}\n"
     message = compilation_error(registry, "k", source)

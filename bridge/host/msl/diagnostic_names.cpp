@@ -24,6 +24,9 @@ std::string user_names(std::string message) {
         {std::regex(R"((?:metal::)?\bpacked_vec<(\w+), (\d)>)"), "packed_$1$2"},
         {std::regex(R"((?:metal::)?\bmatrix<(\w+), (\d), (\d)>)"), "$1$2x$3"},
         {std::regex(R"('([^']*)' \(aka '\1'\))"), "'$1'"},
+        // What the classes of vectors call themselves.
+        {std::regex(R"('((?:const )?)(?:vector|flags)[ *&]*' \(aka '[^']*?(\w+\d)( ?[*&]?)'\))"),
+         "'$1$2$3'"},
         {std::regex(R"(\b18446744073709551615(UL)?\b)"), "dynamic_extent"},
         {std::regex(R"(\b__msl_(defined|limit|named)_)"), ""},
         {std::regex(R"(\b__at_(\w+))"), "$1"},
