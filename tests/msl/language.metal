@@ -114,7 +114,9 @@ kernel void positions(
     uint3 groups [[threadgroups_per_grid]], uint index [[thread_index_in_threadgroup]],
     ushort lane [[thread_index_in_simdgroup]], ushort simdgroup [[simdgroup_index_in_threadgroup]],
     uint simdgroups [[simdgroups_per_threadgroup]], uint width [[threads_per_simdgroup]],
-    uint quad [[quadgroup_index_in_threadgroup]], uint quad_lane [[thread_index_in_quadgroup]]) {
+    uint quad [[quadgroup_index_in_threadgroup]], uint quad_lane [[thread_index_in_quadgroup]],
+    ushort quads [[dispatch_quadgroups_per_threadgroup]]) {
+    CHECK(quads == (size.x * size.y * size.z + 3) / 4);
     CHECK(all(grid == group * size + uint3(local)) && all(threads == size * groups));
     CHECK(index == local.x + size.x * (local.y + size.y * local.z) &&
           index == simdgroup * width + lane);

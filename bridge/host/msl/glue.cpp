@@ -29,6 +29,8 @@ constexpr std::pair<std::string_view, std::string_view> NUMBERS[] = {
     {"thread_index_in_quadgroup", "self->lane % 4"},
     {"quadgroup_index_in_threadgroup", "self->index / 4"},
     {"quadgroups_per_threadgroup", "__msl::groups_of(4, self->threads_per_threadgroup)"},
+    {"dispatch_quadgroups_per_threadgroup",
+     "__msl::groups_of(4, self->dispatch_threads_per_threadgroup)"},
 };
 
 // One kernel's functions and tables, in one line.
