@@ -13,25 +13,36 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 // The 16 high bits of a float. A class, since __bf16 of C++ has other conversions than MSL's:
 // implicit to float and from integers, explicit from float.
 class bfloat {
+    template <class T>
+    static constexpr bool is_other_real = metal::is_same_v<T, float> || metal::is_same_v<T, half>;
+
   public:
     bfloat() = default;
     template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>>
     constexpr bfloat(T value) : bits(rounded(float(value))) {}
     constexpr explicit bfloat(float value) : bits(rounded(value)) {}
     constexpr explicit bfloat(half value) : bits(rounded(float(value))) {}
-    // A template, of which nothing else is made: were a bfloat an integer by way of float, `?:`
-    // could not choose between a bfloat and an integer.
+    // A template, of which nothing else is made: were a bfloat an int by way of float, `?:` could
+    // not choose between a bfloat and a literal.
     template <class T, class = metal::enable_if_t<metal::is_same_v<T, float>>>
     constexpr operator T() const {
         return __builtin_bit_cast(float, uint(bits) << 16);
     }
-    template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>, class = void>
+    // Sorts that give values or indices assign one to the other where they never come by.
+    template <class T, metal::enable_if_t<metal::is_same_v<T, uint>, int> = 0>
+    constexpr operator T() const {
+        return T(float(*this));
+    }
+    template <class T,
+              class = metal::enable_if_t<metal::is_integral_v<T> && !metal::is_same_v<T, uint>>,
+              class = void>
     constexpr explicit operator T() const {
         return T(float(*this));
     }
     constexpr explicit operator half() const { return half(float(*this)); }
 
-    // With an integer it stays bfloat; with a float, its conversion to float does.
+    // With an integer it stays bfloat, with another real number it becomes a float. Said for each,
+    // as the operators of the language could not choose between the conversions.
 #define MSL_BFLOAT(RESULT, OP)                                                                     \
     friend constexpr RESULT operator OP(bfloat a, bfloat b) {                                      \
         return RESULT(float(a) OP float(b));                                                       \
@@ -43,6 +54,14 @@ class bfloat {
     template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>>                        \
     friend constexpr RESULT operator OP(T a, bfloat b) {                                           \
         return bfloat(a) OP b;                                                                     \
+    }                                                                                              \
+    template <class T, metal::enable_if_t<is_other_real<T>, int> = 0>                              \
+    friend constexpr auto operator OP(bfloat a, T b) {                                             \
+        return float(a) OP float(b);                                                               \
+    }                                                                                              \
+    template <class T, metal::enable_if_t<is_other_real<T>, int> = 0>                              \
+    friend constexpr auto operator OP(T a, bfloat b) {                                             \
+        return float(a) OP float(b);                                                               \
     }
     MSL_BFLOAT(bfloat, +)
     MSL_BFLOAT(bfloat, -)
@@ -55,6 +74,17 @@ class bfloat {
     MSL_BFLOAT(bool, <=)
     MSL_BFLOAT(bool, >=)
 #undef MSL_BFLOAT
+#define MSL_COMPOUND(OP)                                                                           \
+    template <class T, class = metal::enable_if_t<metal::is_arithmetic_v<T>>>                      \
+    friend constexpr T &operator OP(T & a, bfloat b) {                                             \
+        return a OP float(b);                                                                      \
+    }
+    MSL_COMPOUND(+=)
+    MSL_COMPOUND(-=)
+    MSL_COMPOUND(*=)
+    MSL_COMPOUND(/=)
+#undef MSL_COMPOUND
+    friend constexpr bfloat operator+(bfloat a) { return a; }
     friend constexpr bfloat operator-(bfloat a) { return bfloat(-float(a)); }
     constexpr bfloat &operator++() { return *this += 1.0f; }
     constexpr bfloat &operator--() { return *this -= 1.0f; }
