@@ -1,5 +1,8 @@
 """Kernels that do what no kernel may: each ends its command buffer and harms nothing else."""
 
+import platform
+import re
+
 import numpy as np
 import pytest
 from small_kernels import HEADER
@@ -30,6 +33,106 @@ kernel void meets(device uint *out [[buffer(0)]], uint i [[thread_position_in_gr
 """
 
 
+# Far behind the buffer, so that nothing of the process is hit.
+FAR = "1000000000"
+
+# What is wrong, where it stands, and the kernel's body with a mark there.
+PLACES = {
+    "a store": "out[i] = 1;\nif (i == 5)\n    out[FAR] = 2; // here",
+    "a private array": """
+        float mem[16];
+        for (uint j = 0; j < 1000000 * (i + 1); j++)
+            mem[j] = out[j % 16]; // here
+        out[i] = mem[i];""",
+    "a vectorised, unrolled loop": """
+        float sum = 0;
+        for (uint j = 0; j < 64; j++)
+            sum += out[FAR + j]; // here
+        out[i] = sum;""",
+    "a loop that becomes a call of the C library": """
+        for (uint j = 0; j < 4096; j++)
+            out[FAR + j] = 0; // here""",
+    "a call of the standard library": """
+        simdgroup_matrix<float, 8, 8> m;
+        simdgroup_load(m, out, 8);
+        simdgroup_store(m, out + FAR, 8); // here""",
+    "an atomic operation": """
+        atomic_fetch_add_explicit((device atomic_uint *)out + FAR, // here
+                                  1u, memory_order_relaxed);""",
+    "a macro": """
+        out[i] = 0;
+        REACH(out); // here
+        out[i + 1] = 1;""",
+    "a template": "out[i] = at(out, FAR);",
+    "a function that is called": "out[i] = outlined(out, FAR);",
+    "a trap": "if (i == 3)\n    __builtin_trap(); // here",
+}
+if platform.machine() == "x86_64":  # others divide by zero
+    PLACES["a division"] = "device int *o = (device int *)out;\no[i] = 7 / o[i + 64]; // here"
+
+AROUND = """
+#define REACH(P) P[FAR] = 1
+template <class T> T at(device T *p, uint n) {{
+    return p[n]; // template
+}}
+[[clang::noinline]] float outlined(device float *p, uint n) {{
+    return p[n + 1]; // function
+}}
+kernel void wild(device float *out [[buffer(0)]], uint i [[thread_position_in_grid]]) {{
+    {}
+}}
+"""
+
+
+def message(device, name, text, **headers):
+    """Run a kernel that must end in a page fault, and return what is said of it."""
+    registry = fm.KernelRegistry(device)
+    for header, content in headers.items():
+        registry.register_header(f"{header}.h", content)
+    registry.register_source(name, text)
+    out = device.alloc(128, "f32")
+    np.asarray(out)[:] = 0
+    with pytest.raises(fm.errors.CommandBufferError) as caught, device.encoder() as encoder:
+        encoder.dispatch(registry.get_pipeline(name), {0: out}, 1, 64)
+    assert caught.value.kind == "page_fault"
+    return str(caught.value)
+
+
+def line_of(text, mark):
+    return text.split(mark)[0].count("\n") + 1
+
+
+@pytest.mark.parametrize("what", PLACES)
+def test_a_fault_names_the_line_of_the_source(device, what):
+    text = (HEADER + AROUND.format(PLACES[what])).replace("FAR", FAR)
+    mark = {"a template": "// template", "a function that is called": "// function"}
+    line = line_of(text, mark.get(what, "// here"))
+    said = message(device, "wild", text)
+    assert "kernel 'wild': threadgroup (0, 0, 0), thread (" in said
+    assert f") at program_source:{line} " in said
+
+
+def test_a_fault_in_a_registered_header_is_placed_there(device):
+    header = "#pragma once\ninline float far(device float *p) {\n    return p[1000000000];\n}\n"
+    text = HEADER + '#include "own.h"\n' + AROUND.format("out[i] = far(out);")
+    assert " at own.h:3 touched" in message(device, "wild", text, own=header)
+
+
+def test_an_instruction_that_the_optimiser_moves_is_near_its_line(device):
+    body = (
+        "float s = 0;\nfor (uint j = 0; j <= i; j++)\n    s += out[FAR + i]; // here\nout[i] = s;"
+    )
+    text = (HEADER + AROUND.format(body)).replace("FAR", FAR)
+    near = re.search(r" (?:at|near) program_source:(\d+) ", message(device, "wild", text))
+    assert abs(int(near[1]) - line_of(text, "// here")) <= 2
+
+
+def test_an_exhausted_stack_names_the_line_of_the_function(device):
+    said = message(device, "giant_frame", HEADER + GIANT_FRAME)
+    line = line_of(HEADER + GIANT_FRAME, "kernel void")
+    assert re.search(rf" at program_source:{line} ran out of stack", said)
+
+
 def run(device, name, text, out):
     registry = fm.KernelRegistry(device)
     registry.register_source(name, HEADER + text)
@@ -43,5 +146,13 @@ def test_a_frame_larger_than_the_stack_reaches_no_other_stack(device):
     with pytest.raises(fm.errors.CommandBufferError, match="ran out of stack") as caught:
         run(device, "giant_frame", GIANT_FRAME, out)
     assert caught.value.kind == "page_fault"
+    run(device, "meets", MEETS, out)
+    assert np.asarray(out).tolist() == list(range(63, -1, -1))
+
+
+def test_a_kernel_that_overwrites_the_end_of_its_stack_leaves_the_next_one_whole(device):
+    text = (HEADER + AROUND.format(PLACES["a private array"])).replace("FAR", FAR)
+    message(device, "wild", text)
+    out = device.alloc(64, "u32")
     run(device, "meets", MEETS, out)
     assert np.asarray(out).tolist() == list(range(63, -1, -1))

@@ -8,3 +8,7 @@ void *msl_library_threadgroup_block(const msl_library *, size_t *bytes) {
     *bytes = sizeof threadgroup_variables;
     return threadgroup_variables;
 }
+
+bool msl_library_place(const msl_library *, const void *, msl_place *) {
+    return false;
+}

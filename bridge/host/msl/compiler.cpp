@@ -148,6 +148,11 @@ Rewritten rewrite_for(const Compilation &compilation, const std::string &preproc
     }
 }
 
+// What goes wrong in a function of the library goes wrong where the user calls it.
+const std::string LINES_OF_CALLER =
+    "#pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))\n";
+const std::string LINES_OF_THEIR_OWN = "#pragma clang attribute pop\n";
+
 // `kernels`: those that become callable.
 std::string compiled_text(const Compilation &compilation, const Rewritten &rewritten,
                           const std::vector<Kernel> &kernels) {
@@ -155,11 +160,11 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
     const std::string source = source_text(request);
     const std::string digest = hexadecimal(Sha256::of(source));
     try {
-        return "#line 1 \"<prelude>\"\n" + rewritten.swizzles + "#include \"metal_stdlib\"\n" +
-               optional_headers(rewritten.text) + "#include \"msl_keywords.h\"\n" +
-               function_constant_values(request) + "#line 1 \"" + std::string(SOURCE_NAME) +
-               "\"\n" + rewritten.text +
-               glue(kernels, digest, describe_function_constants(request));
+        return "#line 1 \"<prelude>\"\n" + LINES_OF_CALLER + rewritten.swizzles +
+               "#include \"metal_stdlib\"\n" + optional_headers(rewritten.text) +
+               "#include \"msl_keywords.h\"\n" + function_constant_values(request) +
+               LINES_OF_THEIR_OWN + "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n" +
+               rewritten.text + glue(kernels, digest, describe_function_constants(request));
     } catch (const TextError &error) {
         refuse(error, {source, rewritten.text, {}});
     }
@@ -206,11 +211,19 @@ Finished try_syntax(const Compilation &compilation, const Rewritten &rewritten,
                   subject + " needs function constants that were given no value: " + names + "\n"};
 }
 
+// The lines of instructions, and no more, as line_table reads them: those that the optimiser has
+// moved far have none, code without lines does not lie behind code that has some, and no caller's
+// frame has gone when a function faults.
+constexpr std::initializer_list<const char *> LINE_TABLE_OPTIONS = {
+    "-gdwarf-4",           "-gline-directives-only",     "-mllvm", "-use-unknown-locations=Enable",
+    "-ffunction-sections", "-fno-optimize-sibling-calls"};
+
 // Stage 2: an object file.
 std::string compile_kernels(const Compilation &compilation, const Rewritten &rewritten,
                             const std::vector<Kernel> &kernels) {
     const std::string text = compiled_text(compilation, rewritten, kernels);
     Arguments arguments = compile_arguments(compilation, rewritten);
+    append(arguments, LINE_TABLE_OPTIONS);
     append(arguments, {"-c", "-o", "-", "-"});
     const Finished finished = run_program(arguments, text);
     if (finished.status == 0) return finished.output;

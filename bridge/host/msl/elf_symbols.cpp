@@ -1,38 +1,14 @@
 #include "elf_symbols.h"
 
+#include "elf_file.h"
+
 #include <algorithm>
-#include <cstring>
-#include <elf.h>
 
 namespace msl {
-namespace {
-
-// Copies out what lies at an offset: nothing in a damaged file may be trusted, alignment included.
-template <class T> bool read_at(const std::string &file, uint64_t offset, T &value) {
-    if (offset > file.size() || file.size() - offset < sizeof(T)) return false;
-    std::memcpy(&value, file.data() + offset, sizeof(T));
-    return true;
-}
-
-std::string name_at(const std::string &file, const Elf64_Shdr &names, uint64_t index) {
-    const uint64_t offset = names.sh_offset + index;
-    if (index >= names.sh_size || offset >= file.size()) return "";
-    return std::string(file.data() + offset, strnlen(file.data() + offset, file.size() - offset));
-}
-
-constexpr unsigned char NATIVE_ORDER =
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-
-bool read_header(const std::string &file, Elf64_Ehdr &header) {
-    return read_at(file, 0, header) && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-           header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == NATIVE_ORDER;
-}
-
-}  // namespace
 
 ElfSymbols::ElfSymbols(const std::string &file) {
     Elf64_Ehdr header;
-    if (!read_header(file, header)) return;
+    if (!read_elf_header(file, header)) return;
     for (unsigned i = 0; i < header.e_phnum; i++) {
         Elf64_Phdr segment;
         if (!read_at(file, header.e_phoff + i * sizeof segment, segment)) return;
@@ -48,11 +24,11 @@ ElfSymbols::ElfSymbols(const std::string &file) {
             if (!read_at(file, section.sh_offset + at, symbol)) return;
             const unsigned type = ELF64_ST_TYPE(symbol.st_info);
             if (symbol.st_shndx == SHN_UNDEF) {
-                undefined_.push_back(name_at(file, names, symbol.st_name));
+                undefined_.push_back(elf_name(file, names, symbol.st_name));
             } else if (type == STT_TLS) {
-                variables_.push_back({name_at(file, names, symbol.st_name), symbol.st_size});
+                variables_.push_back({elf_name(file, names, symbol.st_name), symbol.st_size});
             } else if (type == STT_FUNC) {
-                functions_[symbol.st_value] = name_at(file, names, symbol.st_name);
+                functions_[symbol.st_value] = elf_name(file, names, symbol.st_name);
             }
         }
     }

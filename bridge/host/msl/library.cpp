@@ -1,5 +1,6 @@
 #include "library.h"
 
+#include "elf_file.h"
 #include "elf_symbols.h"
 #include "failure.h"
 #include "file_descriptor.h"
@@ -71,6 +72,7 @@ void msl_library::open(const std::string &bytes) {
         refuse(image_ ? "it is of another version" : "it has no kernels");
     }
     dlinfo(handle_, RTLD_DI_TLS_MODID, &module_);
+    lines_ = msl::LineTable(msl::elf_section(bytes, ".debug_line"));
     measure_kernels(bytes);
 }
 
@@ -78,14 +80,18 @@ msl_library::~msl_library() {
     if (handle_) dlclose(handle_);
 }
 
+uint64_t msl_library::load_address() const {
+    link_map *map = nullptr;
+    dlinfo(handle_, RTLD_DI_LINKMAP, &map);
+    return map ? map->l_addr : 0;
+}
+
 void msl_library::measure_kernels(const std::string &bytes) {
     const msl::ElfSymbols symbols(bytes);
     block_bytes_ = symbols.thread_local_block();
-    link_map *map = nullptr;
-    dlinfo(handle_, RTLD_DI_LINKMAP, &map);
     for (uint32_t i = 0; i < image_->kernel_count; i++) {
         const auto address = reinterpret_cast<uint64_t>(image_->kernels[i].function);
-        static_memory_.push_back(symbols.thread_local_bytes(address - (map ? map->l_addr : 0)));
+        static_memory_.push_back(symbols.thread_local_bytes(address - load_address()));
     }
 }
 
@@ -105,4 +111,9 @@ void *msl_library::threadgroup_block(size_t *bytes) const {
     if (block_bytes_ == 0) return nullptr;
     ThreadLocalIndex start = {module_, 0};
     return __tls_get_addr(&start);
+}
+
+msl::LinePlace msl_library::line_of(const void *address) const {
+    if (!handle_) return {};
+    return lines_.find(reinterpret_cast<uint64_t>(address) - load_address());
 }

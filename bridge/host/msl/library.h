@@ -1,5 +1,6 @@
 // A loaded kernel library.
 #pragma once
+#include "line_table.h"
 #include "listing.h"
 
 #include <atomic>
@@ -19,6 +20,7 @@ struct msl_library {
     const msl_kernel *find(const char *name) const;
     uint32_t static_memory(const msl_kernel *kernel) const;
     void *threadgroup_block(size_t *bytes) const;
+    msl::LinePlace line_of(const void *address) const;
 
     void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
     // Whether that was the last reference.
@@ -27,11 +29,13 @@ struct msl_library {
   private:
     void open(const std::string &bytes);
     void measure_kernels(const std::string &bytes);
+    uint64_t load_address() const;
 
     std::atomic<uint64_t> references_{1};
     msl::Listing listing_;
     void *handle_ = nullptr;  // null for a list of kernels
     const msl_image *image_ = nullptr;
+    msl::LineTable lines_;
     std::vector<uint32_t> static_memory_;  // of each kernel
     size_t block_bytes_ = 0;
     size_t module_ = 0;  // the number under which the C library finds thread-local blocks

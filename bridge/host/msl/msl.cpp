@@ -4,6 +4,7 @@
 #include "cpu_level.h"
 #include "failure.h"
 #include "file_descriptor.h"
+#include "glue.h"
 #include "paths.h"
 #include "toolchain.h"
 
@@ -96,6 +97,13 @@ uint32_t msl_kernel_static_memory(const msl_library *library, const msl_kernel *
 
 void *msl_library_threadgroup_block(const msl_library *library, size_t *bytes) {
     return library->threadgroup_block(bytes);
+}
+
+bool msl_library_place(const msl_library *library, const void *address, msl_place *place) {
+    const msl::LinePlace found = library->line_of(address);
+    if (found.line == 0 || found.file.empty() || found.file == msl::GLUE_NAME) return false;
+    *place = {found.file.data(), found.line, found.exact};
+    return true;
 }
 
 void msl_set_headers(const char *folder) {

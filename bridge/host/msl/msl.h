@@ -82,6 +82,18 @@ uint32_t msl_kernel_static_memory(const msl_library *library, const msl_kernel *
 /* The calling OS thread's copy of the library's `threadgroup` variables (a thread-local block). */
 void *msl_library_threadgroup_block(const msl_library *library, size_t *bytes);
 
+/* A place in the source: program_source, or a header's name. */
+typedef struct msl_place {
+    const char *file; /* lives as long as the library */
+    uint32_t line;
+    bool exact; /* else near it: the optimiser keeps no line of instructions that it moves far */
+} msl_place;
+
+/* Where the source says what the instruction at `address` does; calls of the standard library are
+ * where they stand in the source. False: not in the library, or no code of the source. Takes as
+ * long as the library has code. */
+bool msl_library_place(const msl_library *library, const void *address, msl_place *place);
+
 void msl_set_headers(const char *folder);
 void msl_set_cache(const char *folder); /* NULL: FLASHMETAL_CACHE_DIR, XDG_CACHE_HOME, ~/.cache */
 /* Of the on-disk cache; malloc'ed, the caller frees it; NULL: no usable one is named. */

@@ -1,4 +1,5 @@
 #include "fault.h"
+#include "fault_place.h"
 
 #include <csignal>
 #include <cstdarg>
@@ -97,9 +98,16 @@ void add_misuse(Text &text, const Threadgroup &group) {
     text.add(" at line %u: %s", line_of_site(group.incident.site), group.incident.misuse);
 }
 
+void add_place(Text &text, const Threadgroup &group, const simt_launch &launch) {
+    msl_place place;
+    if (!fault_place(launch.library, group.registers, place)) return;
+    text.add(place.exact ? " at %s:%u" : " near %s:%u", place.file, place.line);
+}
+
 void add_signal(Text &text, const Threadgroup &group, const Stacks &stacks,
                 const simt_launch &launch) {
     add_thread(text, group);
+    add_place(text, group, launch);
     text.add(" ");
     switch (group.incident.signal) {
     case SIGFPE:

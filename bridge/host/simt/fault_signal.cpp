@@ -1,5 +1,4 @@
 #include "fault_signal.h"
-#include "machine_context.h"
 #include "threadgroup.h"
 
 #include <csetjmp>
@@ -50,6 +49,10 @@ SIMT_NO_ASAN void on_fault(int signal, siginfo_t *info, void *context) {
     group->incident.signal = signal;
     group->incident.code = info->si_code;
     group->incident.address = info->si_addr;
+    group->registers = machine_context_registers(context);
+#if defined(__x86_64__)
+    if (signal == SIGTRAP) group->registers.instruction--;  // stands behind the trap
+#endif
     // Returning from here continues the worker as if the last thread had returned.
     sanitizer::leave_in_handler(group->main_stack);
     machine_context_continue(context, simt_fiber_continue, group->main);

@@ -42,10 +42,10 @@ bool install_guard(char *page) {
 }  // namespace
 
 Stacks::~Stacks() {
-    unmap();
+    discard();
 }
 
-void Stacks::unmap() {
+void Stacks::discard() {
     for (uint32_t i = 0; i < count_; i++)
         sanitizer::destroy(annotations_[i]);
     if (bytes_ != 0) munmap(base_, bytes_);
@@ -59,7 +59,7 @@ char *Stacks::bottom(uint32_t i) const {
 
 bool Stacks::reserve(uint32_t count, void (*main)()) {
     if (count <= count_) return true;
-    unmap();
+    discard();
     fibers_.reset(new (std::nothrow) Suspended[count]);
     annotations_.reset(new (std::nothrow) sanitizer::Stack[count]);
     if (!fibers_ || !annotations_) return false;

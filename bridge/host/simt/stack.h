@@ -17,6 +17,7 @@ class Stacks {
     // Makes at least `count` stacks, each with a fiber on it that will call `main`. False: no
     // memory.
     bool reserve(uint32_t count, void (*main)());
+    void discard();
 
     // The fibers, not yet started.
     const Suspended *fibers() const { return fibers_.get(); }
@@ -25,7 +26,6 @@ class Stacks {
     bool guard(const void *address) const;
 
   private:
-    void unmap();
     char *bottom(uint32_t i) const;
 
     char *base_ = nullptr;

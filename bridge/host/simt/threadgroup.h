@@ -1,5 +1,6 @@
 // The threadgroup that a worker runs: its threads, where each of them waits, and what they share.
 #pragma once
+#include "machine_context.h"
 #include "scratch.h"
 #include "simt.h"
 #include "stack.h"
@@ -55,6 +56,7 @@ struct Threadgroup {
     void *cooperating[MSL_MAX_THREADS];
     Scratch *scratch;  // the worker's
     Incident incident;
+    MachineRegisters registers;  // where the processor refused to go on, in an incident of that
 
     const sanitizer::Stack *stacks;           // the fibers', by thread
     sanitizer::Stack stack[MSL_MAX_THREADS];  // that each thread runs on

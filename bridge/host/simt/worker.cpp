@@ -111,6 +111,8 @@ void Worker::run(Job &job) {
         run_threadgroup(job, n);
         if (group_.incident.kind != SIMT_FAULT_NONE) {
             job.fail(fault_of(group_, stacks_, job.launch));
+            // Who writes past a stack overwrites what its fiber starts from.
+            stacks_.discard();
         }
     }
 }
