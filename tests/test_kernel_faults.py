@@ -118,19 +118,19 @@ def test_a_fault_in_a_registered_header_is_placed_there(device):
     assert " at own.h:3 touched" in message(device, "wild", text, own=header)
 
 
-def test_an_instruction_that_the_optimiser_moves_is_near_its_line(device):
+def test_of_an_instruction_that_the_optimiser_moves_a_line_before_is_named(device):
     body = (
         "float s = 0;\nfor (uint j = 0; j <= i; j++)\n    s += out[FAR + i]; // here\nout[i] = s;"
     )
     text = (HEADER + AROUND.format(body)).replace("FAR", FAR)
     near = re.search(r" (?:at|near) program_source:(\d+) ", message(device, "wild", text))
-    assert abs(int(near[1]) - line_of(text, "// here")) <= 2
+    assert line_of(text, "kernel void") <= int(near[1]) <= line_of(text, "// here")
 
 
 def test_an_exhausted_stack_names_the_line_of_the_function(device):
     said = message(device, "giant_frame", HEADER + GIANT_FRAME)
     line = line_of(HEADER + GIANT_FRAME, "kernel void")
-    assert re.search(rf" at program_source:{line} ran out of stack", said)
+    assert re.search(rf" (at|near) program_source:{line} ran out of stack", said)
 
 
 def run(device, name, text, out):

@@ -1,4 +1,5 @@
 // What would kill a process ends a launch, is told in words, and leaves the pool usable.
+#include "simt_library.h"
 #include "simt_support.h"
 
 #include <csignal>
@@ -30,42 +31,62 @@ bool culprit(const msl_thread *thread) {
     return thread->thread_in_grid[0] == CULPRIT;
 }
 
-AS_WRITTEN void write_wildly(const msl_thread *thread) {
+AS_WRITTEN OF_SOURCE void write_wildly(const msl_thread *thread) {
     simt_runtime.barrier(site(1));
     if (culprit(thread)) *reinterpret_cast<volatile int *>(0x10000) = 1;
     simt_runtime.barrier(site(2));
 }
 
-AS_WRITTEN void read_past_the_end(const msl_thread *thread) {
+AS_WRITTEN OF_SOURCE void read_past_the_end(const msl_thread *thread) {
     volatile const unsigned char *bytes = buffer<unsigned char>(thread, 1);
     if (culprit(thread)) (void)bytes[4096 + 24];
 }
 
 #if defined(__x86_64__)  // others tell the address, and divide by zero
-AS_WRITTEN void use_no_address(const msl_thread *thread) {
+AS_WRITTEN OF_SOURCE void use_no_address(const msl_thread *thread) {
     if (culprit(thread)) *reinterpret_cast<volatile int *>(0x8000000000000000) = 1;
 }
 
-AS_WRITTEN void divide_by_zero(const msl_thread *thread) {
+AS_WRITTEN OF_SOURCE void divide_by_zero(const msl_thread *thread) {
     volatile int number = 7, zero = 0;
     if (culprit(thread)) number = number / zero;
 }
 #endif
 
-AS_WRITTEN int descend(volatile int *depth) {
+AS_WRITTEN OF_SOURCE int descend(volatile int *depth) {
     volatile int frame[256];
     frame[0] = *depth + 1;
     return *depth < 0 ? 0 : descend(frame) + frame[0];
 }
 
-AS_WRITTEN void overflow_the_stack(const msl_thread *thread) {
+AS_WRITTEN OF_SOURCE void overflow_the_stack(const msl_thread *thread) {
     simt_runtime.barrier(site(1));
     volatile int depth = 0;
     if (culprit(thread)) descend(&depth);
 }
 
-AS_WRITTEN void reach_the_unreachable(const msl_thread *thread) {
+AS_WRITTEN OF_SOURCE void reach_the_unreachable(const msl_thread *thread) {
     if (culprit(thread)) __builtin_trap();
+}
+
+// As the C library's functions: no source names their lines.
+AS_WRITTEN void write_there(volatile int *there) {
+    volatile int values[100];
+    values[99] = 1;
+    *there = values[99];
+}
+
+AS_WRITTEN OF_SOURCE void call_wildly(const msl_thread *thread) {
+    simt_runtime.barrier(site(1));
+    if (culprit(thread)) write_there(reinterpret_cast<volatile int *>(0x10000));
+}
+
+// Its own frames too: there is no way back to a caller.
+AS_WRITTEN void destroy_the_stack(const msl_thread *thread) {
+    auto *frame = static_cast<volatile uintptr_t *>(__builtin_frame_address(0));
+    if (!culprit(thread)) return;
+    for (;;)
+        *frame++ = 0x10000;
 }
 
 void add_one(const msl_thread *thread) {
@@ -98,12 +119,15 @@ void expect(TestPool &pool, Entry entry, const char *text) {
 }
 
 void faults_of_kernels_end_the_launch(TestPool &pool) {
-    expect(pool, write_wildly, "touched memory that is not there, at 0x10000");
+    expect(pool, write_wildly, "at source:7 touched memory that is not there, at 0x10000");
     expect(pool, read_past_the_end, "24 bytes past the end of buffer(1)");
-    expect(pool, overflow_the_stack, "ran out of stack: 65536 bytes");
-    expect(pool, reach_the_unreachable, "reached code that the compiler took for unreachable");
+    expect(pool, overflow_the_stack, "at source:7 ran out of stack: 65536 bytes");
+    expect(pool, call_wildly, "at source:7 touched memory that is not there, at 0x10000");
+    expect(pool, destroy_the_stack, ") touched memory that is not there");
+    expect(pool, reach_the_unreachable,
+           "at source:7 reached code that the compiler took for unreachable");
 #if defined(__x86_64__)
-    expect(pool, divide_by_zero, "divided an integer by zero");
+    expect(pool, divide_by_zero, "at source:7 divided an integer by zero");
     expect(pool, use_no_address, "used an address that is misaligned or that no process has");
 #endif
 }

@@ -9,6 +9,11 @@ void *msl_library_threadgroup_block(const msl_library *, size_t *bytes) {
     return threadgroup_variables;
 }
 
-bool msl_library_place(const msl_library *, const void *, msl_place *) {
-    return false;
+// The linker's names for the ends of the section.
+extern "C" __attribute__((weak)) const char __start_of_source[], __stop_of_source[];
+
+bool msl_library_place(const msl_library *, const void *address, msl_place *place) {
+    if (address < __start_of_source || address >= __stop_of_source) return false;
+    *place = {"source", 7, true};
+    return true;
 }
