@@ -7,20 +7,16 @@ static fm_status refuse(const fm_encoder *encoder, fm_error *error) {
                    committed ? "is committed already" : "has not begun");
 }
 
-/* The tables of the encoder have no room for others. */
-static fm_status check_index(uint32_t index, fm_error *error) {
-    if (index < FM_MAX_BUFFERS) return FM_OK;
+/* Names the first one that the encoder's tables have no room for. */
+static fm_status refuse_index(const fm_dispatch *dispatch, fm_error *error) {
+    uint32_t index = 0;
+    for (size_t i = dispatch->threadgroup_memory_count; i-- > 0;)
+        if (dispatch->threadgroup_memory[i].index >= FM_MAX_BUFFERS)
+            index = dispatch->threadgroup_memory[i].index;
+    for (size_t i = dispatch->argument_count; i-- > 0;)
+        if (dispatch->arguments[i].index >= FM_MAX_BUFFERS) index = dispatch->arguments[i].index;
     return fm_fail(error, FM_INVALID_ARGUMENT, "argument index %u is over %d", index,
                    FM_MAX_BUFFERS - 1);
-}
-
-static fm_status check_indices(const fm_dispatch *dispatch, fm_error *error) {
-    fm_status status = FM_OK;
-    for (size_t i = 0; i < dispatch->argument_count && status == FM_OK; i++)
-        status = check_index(dispatch->arguments[i].index, error);
-    for (size_t i = 0; i < dispatch->threadgroup_memory_count && status == FM_OK; i++)
-        status = check_index(dispatch->threadgroup_memory[i].index, error);
-    return status;
 }
 
 /* A buffer that stays bound is counted already. */
@@ -36,28 +32,51 @@ static fm_status count_uses(const fm_encoder *encoder, const fm_dispatch *dispat
     return status;
 }
 
+/* One pass with no branch that depends on the arguments: nearly always there is nothing to do. */
+static fm_status prepare(const fm_encoder *encoder, const fm_dispatch *dispatch, fm_error *error) {
+    const fm_argument *end = dispatch->arguments + dispatch->argument_count;
+    bool is_over = false, is_tracked = false;
+    for (const fm_argument *argument = dispatch->arguments; argument < end; argument++) {
+        is_over |= argument->index >= FM_MAX_BUFFERS;
+        if (argument->buffer) is_tracked |= argument->buffer->uses != NULL;
+    }
+    for (size_t i = 0; i < dispatch->threadgroup_memory_count && !is_over; i++)
+        is_over = dispatch->threadgroup_memory[i].index >= FM_MAX_BUFFERS;
+    if (is_over) return refuse_index(dispatch, error);
+    return is_tracked ? count_uses(encoder, dispatch, error) : FM_OK;
+}
+
 static void set_pipeline(fm_encoder *encoder, id<MTLComputePipelineState> pipeline) {
     if (encoder->pipeline == pipeline) return;
     [encoder->commands setComputePipelineState:pipeline];
     encoder->pipeline = pipeline;
 }
 
-static void set_argument(fm_encoder *encoder, const fm_argument *argument) {
+static void set_bytes(fm_encoder *encoder, const fm_argument *argument) {
+    [encoder->commands setBytes:argument->bytes length:argument->length atIndex:argument->index];
+    encoder->bindings[argument->index].buffer = nil;
+}
+
+static void set_buffer(fm_encoder *encoder, const fm_argument *argument) {
     fm_binding *binding = &encoder->bindings[argument->index];
-    if (!argument->buffer) {
-        [encoder->commands setBytes:argument->bytes
-                             length:argument->length
-                            atIndex:argument->index];
-        binding->buffer = nil;
-        return;
-    }
     id<MTLBuffer> buffer = argument->buffer->metal;
     if (binding->buffer != buffer)
         [encoder->commands setBuffer:buffer offset:argument->offset atIndex:argument->index];
     else if (binding->offset != argument->offset)
         [encoder->commands setBufferOffset:argument->offset atIndex:argument->index];
+    else
+        return;
     binding->buffer = buffer;
     binding->offset = argument->offset;
+}
+
+static void set_arguments(fm_encoder *encoder, const fm_dispatch *dispatch) {
+    const fm_argument *end = dispatch->arguments + dispatch->argument_count;
+    for (const fm_argument *argument = dispatch->arguments; argument < end; argument++)
+        if (argument->buffer)
+            set_buffer(encoder, argument);
+        else
+            set_bytes(encoder, argument);
 }
 
 static void set_threadgroup_memory(fm_encoder *encoder, const fm_threadgroup_memory *memory) {
@@ -73,12 +92,10 @@ static MTLSize size_of(const uint64_t extent[3]) {
 
 fm_status fm_encoder_dispatch(fm_encoder *encoder, const fm_dispatch *dispatch, fm_error *error) {
     if (!encoder->commands) return refuse(encoder, error);
-    fm_status status = check_indices(dispatch, error);
-    if (status == FM_OK) status = count_uses(encoder, dispatch, error);
+    fm_status status = prepare(encoder, dispatch, error);
     if (status != FM_OK) return status;
     set_pipeline(encoder, dispatch->pipeline->metal);
-    for (size_t i = 0; i < dispatch->argument_count; i++)
-        set_argument(encoder, &dispatch->arguments[i]);
+    set_arguments(encoder, dispatch);
     for (size_t i = 0; i < dispatch->threadgroup_memory_count; i++)
         set_threadgroup_memory(encoder, &dispatch->threadgroup_memory[i]);
     MTLSize grid = size_of(dispatch->grid);

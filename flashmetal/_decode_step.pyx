@@ -8,7 +8,7 @@ from libc.stdint cimport UINT32_MAX, uint32_t
 
 from flashmetal._buffer cimport release_count
 from flashmetal._decode_plan cimport DecodePlan, check_rows, slide
-from flashmetal._encoder cimport CommandEncoder, need_encoder, record, record_barrier
+from flashmetal._encoder cimport CommandEncoder, need_encoder, record_barrier, record_next
 from flashmetal._plan cimport LaunchPlan, Plan, PlanBlock
 from flashmetal._words cimport to_u32
 
@@ -121,7 +121,7 @@ cdef class DecodeStep:
                 continue
             if block.window.seq_len is not NULL:
                 slide(&block.window, seq_len, start)
-            if not record(encoder, &block.dispatch):
+            if not record_next(encoder, &block.dispatch):
                 encoder.encode(&block.dispatch)
         return 0
 

@@ -1,3 +1,5 @@
+# cython: binding=False, embedsignature=True, embedsignature.format=clinic
+# Functions of Python's own kind are called faster.
 """The device: a Metal GPU, or on Linux the host device, and its command queue."""
 
 from libc.stdint cimport INT64_MAX, UINT32_MAX

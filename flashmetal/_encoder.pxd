@@ -49,6 +49,11 @@ cdef inline int need_encoder(object encoder, str subject) except -1:
 cdef inline bint record(CommandEncoder encoder, const fm_dispatch *dispatch) noexcept nogil:
     if encoder.handle is NULL or encoder.busy:
         return False
+    return record_next(encoder, dispatch)
+
+
+# The same between two things that were recorded at once, or after is_recording.
+cdef inline bint record_next(CommandEncoder encoder, const fm_dispatch *dispatch) noexcept nogil:
     if encoder_dispatch(encoder.handle, dispatch, NULL) != FM_OK:
         return False
     encoder.dispatch_count += 1

@@ -11,6 +11,8 @@ cdef struct LiveRange:
     uintptr_t end
     uint64_t device              # registry_id
     void *allocation             # borrowed
+    bint is_recent
+    int place                    # of a recent one
     uintptr_t furthest           # the largest end in this node's subtree
     uint32_t priority
     LiveRange *lower             # borrowed

@@ -271,6 +271,35 @@ def test_views_of_a_live_buffer_need_no_alignment(device):
     assert device.wrap(whole).byte_offset == whole.byte_offset
 
 
+def test_live_memory_is_found_among_much_and_until_it_is_gone(device, host):
+    random = np.random.default_rng(0)
+    memory = aligned(16 * 400)
+    live = {}  # by first byte and end
+    for _ in range(600):
+        first, end = sorted(16 * random.choice(401, 2, replace=False))
+        objects = host.live_objects()
+        part = device.wrap(memory[first:end])
+        is_inside = any(begin <= first and end <= stop for begin, stop in live)
+        assert (host.live_objects() == objects) == is_inside
+        assert np.asarray(part).ctypes.data == memory.ctypes.data + first
+        if not is_inside and len(live) < 40:
+            live[first, end] = part
+        del part
+        if live and random.random() < 0.3:
+            del live[list(live)[random.integers(len(live))]]
+
+
+def test_memory_that_was_free_is_found_once_it_is_live(device, host):
+    memory = np.frombuffer(mmap.mmap(-1, 4 * device.page_size), "u1")
+    others = [device.alloc(1, "u8") for _ in range(20)]
+    device.wrap(memory[:64])
+    whole = device.wrap(memory)
+    others += [device.alloc(1, "u8") for _ in range(20)]
+    objects = host.live_objects()
+    part = device.wrap(memory[:64])
+    assert (part.byte_len, host.live_objects()) == (whole.byte_len, objects)
+
+
 def test_a_copy_inside_a_copy_stays_read_only(device):
     copied = device.wrap(aligned(64), copy=True)
     assert device.wrap(np.asarray(copied)).read_only

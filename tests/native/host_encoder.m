@@ -86,6 +86,47 @@ static void threadgroup_memory_reaches_the_engine(void) {
     CHECK(fake_last_launch()->threadgroup_memory[0] == 1024);
 }
 
+static void a_launch_has_what_is_bound_and_nothing_else(void) {
+    begin();
+    [encoder setComputePipelineState:host_pipeline(@"shared")];
+    [encoder setBytes:"1234" length:4 atIndex:30];
+    [encoder setThreadgroupMemoryLength:16 atIndex:30];
+    [encoder setThreadgroupMemoryLength:32 atIndex:2];
+    [encoder dispatchThreadgroups:ONE threadsPerThreadgroup:ONE];
+    CHECK(!host_finish(commands, encoder));
+    const simt_launch *launch = fake_last_launch();
+    CHECK(launch->buffer_lengths[0] == 64 && launch->buffer_lengths[30] == 4);
+    CHECK(launch->threadgroup_memory[30] == 16 && launch->threadgroup_memory[2] == 32);
+    for (int i = 1; i < 30; i++)
+        CHECK(!launch->buffers[i] && launch->buffer_lengths[i] == 0);
+    begin();
+    [encoder setBytes:"1234" length:4 atIndex:5];
+    [encoder setBuffer:nil offset:0 atIndex:5];
+    [encoder dispatchThreadgroups:ONE threadsPerThreadgroup:ONE];
+    CHECK(!host_finish(commands, encoder));
+    launch = fake_last_launch();
+    CHECK(launch->buffers[0] && !launch->buffers[5] && launch->buffer_lengths[5] == 0);
+    CHECK(launch->threadgroup_memory[30] == 0);
+}
+
+static void many_buffers_are_held(void) {
+    enum { COUNT = 600 };
+    id<MTLBuffer> buffers[COUNT];
+    begin();
+    for (int i = 0; i < COUNT; i++) {
+        buffers[i] = [device newBufferWithLength:64 options:MTLResourceStorageModeShared];
+        [encoder setBuffer:buffers[i] offset:0 atIndex:0];
+        [encoder dispatchThreadgroups:ONE threadsPerThreadgroup:ONE];
+        CHECK([(NSObject *)buffers[i] retainCount] == 2);
+    }
+    CHECK(!host_finish(commands, encoder));
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(((const int *)buffers[i].contents)[0] == 1);
+        CHECK([(NSObject *)buffers[i] retainCount] == 1);
+        [buffers[i] release];
+    }
+}
+
 static void a_device_gives_its_order_to_every_dispatch(void) {
     begin();
     CHECK(encoder.dispatchType == MTLDispatchTypeConcurrent && encoder.device == device);
@@ -232,6 +273,9 @@ int main(void) {
         {"state stays from dispatch to dispatch", state_stays_from_dispatch_to_dispatch},
         {"grids are counted in threads", grids_are_counted_in_threads},
         {"threadgroup memory reaches the engine", threadgroup_memory_reaches_the_engine},
+        {"a launch has what is bound and nothing else",
+         a_launch_has_what_is_bound_and_nothing_else},
+        {"many buffers are held", many_buffers_are_held},
         {"a device gives its order to every dispatch", a_device_gives_its_order_to_every_dispatch},
         {"messages are counted", messages_are_counted},
         {"broken rules fail the command buffer", broken_rules_fail_the_command_buffer},

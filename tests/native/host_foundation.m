@@ -123,6 +123,55 @@ static void pools_belong_to_one_thread(void) {
     [witness release];
 }
 
+static void *drain(void *pool) {
+    [(NSAutoreleasePool *)pool drain];
+    return NULL;
+}
+
+static void *drain_twice(void *unused) {
+    (void)unused;
+    NSAutoreleasePool *pool = [NSAutoreleasePool new];
+    [pool drain];
+    [pool drain];
+    return NULL;
+}
+
+static void pools_are_drained_once_and_by_their_thread(void) {
+    pthread_t thread;
+    deallocated = 0;
+    NSAutoreleasePool *pool = [NSAutoreleasePool new];
+    [[Witness new] autorelease];
+    pthread_create(&thread, NULL, drain, pool);
+    pthread_join(thread, NULL);
+    CHECK(host_misuses(1) && deallocated == 0);
+    [pool drain];
+    CHECK(deallocated == 1);
+    pthread_create(&thread, NULL, drain_twice, NULL);
+    pthread_join(thread, NULL);
+    CHECK(host_misuses(1));
+}
+
+@interface Successor : Witness
+@end
+
+@implementation Successor
+- (NSUInteger)hash {
+    return 7;
+}
+@end
+
+static void messages_find_the_method_of_the_receivers_class(void) {
+    id objects[] = {
+        [[Witness new] autorelease], [[Successor new] autorelease], @"text", [NSArray array], nil};
+    for (int round = 0; round < 3; round++)
+        for (size_t i = 0; i < LENGTH(objects); i++) {
+            NSUInteger hash = [objects[i] hash];
+            CHECK((hash == 7) == (i == 1) && (hash == 0) == !objects[i]);
+            CHECK([objects[i] isEqual:objects[i]] == (objects[i] != nil));
+            CHECK([objects[i] class] == object_getClass(objects[i]));
+        }
+}
+
 static void a_release_too_many_is_noticed(void) {
     hm_diagnostics before, after;
     control->get_diagnostics(&before);
@@ -252,6 +301,9 @@ int main(void) {
          pools_are_used_again_and_end_with_their_thread},
         {"classes are found by their names", classes_are_found_by_their_names},
         {"pools belong to one thread", pools_belong_to_one_thread},
+        {"pools are drained once and by their thread", pools_are_drained_once_and_by_their_thread},
+        {"messages find the method of the receiver's class",
+         messages_find_the_method_of_the_receivers_class},
         {"a release too many is noticed", a_release_too_many_is_noticed},
         {"strings hold valid UTF-8 only", strings_hold_valid_utf8_only},
         {"strings compare by their bytes", strings_compare_by_their_bytes},

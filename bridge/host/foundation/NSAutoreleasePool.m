@@ -9,41 +9,52 @@
 
 enum { SPARE_POOLS = 4 };
 
-static _Thread_local NSAutoreleasePool *innermost;
+/* Drained pools are kept with their arrays: around every call of the bridge there is a pool. A pool
+ * knows the record of its thread, to which the way is long in a shared library. */
+typedef struct hm_thread_pools {
+    NSAutoreleasePool *innermost;
+    NSAutoreleasePool *spare[SPARE_POOLS];
+    int spareCount;
+    bool isWatched, isEnding;
+} hm_thread_pools;
 
-/* Drained pools with their arrays: around every call of the bridge there is a pool. */
-static _Thread_local struct spare_pools {
-    NSAutoreleasePool *pools[SPARE_POOLS];
-    int count;
-    bool is_watched, is_ending;
-} spare;
+static _Thread_local hm_thread_pools mine;
 
 static pthread_key_t end_of_thread;
 
 /* False: the pool has to be released. */
 static bool become_spare(NSAutoreleasePool *pool) {
-    if (spare.count == SPARE_POOLS || spare.is_ending || hm_zombies_are_kept()) return false;
-    if (!spare.is_watched) spare.is_watched = pthread_setspecific(end_of_thread, &spare) == 0;
-    if (!spare.is_watched) return false;
+    hm_thread_pools *thread = pool->_thread;
+    if (thread->spareCount == SPARE_POOLS || thread->isEnding || hm_zombies_are_kept())
+        return false;
+    if (!thread->isWatched) thread->isWatched = pthread_setspecific(end_of_thread, thread) == 0;
+    if (!thread->isWatched) return false;
     hm_object_header *header = hm_header_of(pool);
     header->references = 0;
     /* Once: what is used again is not counted again, which would take as long as all the rest. */
     if (!pool->_isUncounted) hm_live_add(header->live_slot, -1);
     pool->_isUncounted = YES;
-    spare.pools[spare.count++] = pool;
+    thread->spare[thread->spareCount++] = pool;
     return true;
 }
 
 @implementation NSAutoreleasePool
 
 + (instancetype)alloc {
-    if (spare.count == 0) return [super alloc];
-    NSAutoreleasePool *pool = spare.pools[--spare.count];
-    hm_header_of(pool)->references = 1;
+    hm_thread_pools *thread = &mine;
+    NSAutoreleasePool *pool;
+    if (thread->spareCount) {
+        pool = thread->spare[--thread->spareCount];
+        hm_header_of(pool)->references = 1;
+    } else {
+        pool = [super alloc];
+        pool->_thread = thread;
+    }
     return pool;
 }
 
 + (void)addObject:(id)anObject {
+    NSAutoreleasePool *innermost = mine.innermost;
     if (innermost)
         [innermost addObject:anObject];
     else
@@ -51,8 +62,8 @@ static bool become_spare(NSAutoreleasePool *pool) {
 }
 
 - (instancetype)init {
-    _outer = innermost;
-    innermost = self;
+    _outer = _thread->innermost;
+    _thread->innermost = self;
     return self;
 }
 
@@ -73,18 +84,23 @@ static bool become_spare(NSAutoreleasePool *pool) {
 }
 
 - (void)drain {
-    while (innermost && innermost != self)
-        [innermost drain];
-    if (!innermost) {
+    if (_thread != &mine) {
         hm_misuse("a pool is drained by a thread that it does not belong to");
         return;
+    }
+    while (_thread->innermost != self) {
+        if (!_thread->innermost) {
+            hm_misuse("a pool is drained that was drained before");
+            return;
+        }
+        [_thread->innermost drain];
     }
     /* What is released here may autorelease more. */
     while (_count) {
         id object = _objects[--_count];
         [object release];
     }
-    innermost = _outer;
+    _thread->innermost = _outer;
     if (!become_spare(self)) [self release];
 }
 
@@ -98,8 +114,8 @@ static bool become_spare(NSAutoreleasePool *pool) {
 
 static void end_spare_pools(void *unused) {
     (void)unused;
-    spare.is_ending = true;
-    while (spare.count > 0)
+    mine.isEnding = true;
+    while (mine.spareCount > 0)
         [[NSAutoreleasePool alloc] release];
 }
 

@@ -2,9 +2,11 @@
 #define HM_COMMANDBUFFER_H
 
 #include <pthread.h>
+#include <string.h>
 #include "HMCommandQueue.h"
 #include "arena.h"
 #include "commands.h"
+#include "object_header.h"
 
 @class HMComputeCommandEncoder;
 
@@ -48,13 +50,35 @@
 - (void)completeWithError:(NSError *)error start:(CFTimeInterval)start end:(CFTimeInterval)end;
 @end
 
-/* For recording, functions: messages would cost as much as what they do. */
+/* For recording, functions: messages, and even calls, would cost as much as what they do. */
+
+/* Fails for want of memory; gives NULL. */
+void *hm_fail_to_record(HMCommandBuffer *commandBuffer);
 
 /* Room of `size` bytes for a command, already in the list; NULL: no memory, and it will fail. */
-void *hm_add_command(HMCommandBuffer *commandBuffer, hm_command_kind kind, size_t size);
+static inline void *hm_add_command(HMCommandBuffer *self, hm_command_kind kind, size_t size) {
+    hm_command *command = hm_arena_allocate(&self->_arena, size);
+    if (!command) return hm_fail_to_record(self);
+    command->next = NULL;
+    command->kind = kind;
+    command->encoder = self->_encoderCount - 1;
+    *self->_nextCommand = command;
+    self->_nextCommand = &command->next;
+    return command;
+}
+
 /* A copy that lives as long as the command buffer; NULL as above. */
-void *hm_copy_bytes(HMCommandBuffer *commandBuffer, const void *bytes, size_t length);
+static inline void *hm_copy_bytes(HMCommandBuffer *self, const void *bytes, size_t length) {
+    void *copy = hm_arena_allocate(&self->_arena, length);
+    return copy ? memcpy(copy, bytes, length) : hm_fail_to_record(self);
+}
+
+void hm_hold_more(HMCommandBuffer *commandBuffer);
+
 /* Retains `object` until completion. */
-void hm_hold(HMCommandBuffer *commandBuffer, id object);
+static inline void hm_hold(HMCommandBuffer *self, id object) {
+    if (self->_heldCount == self->_heldCapacity) hm_hold_more(self);
+    self->_held[self->_heldCount++] = hm_retain(object);
+}
 
 #endif

@@ -2,12 +2,10 @@
 #include <Block.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include "HMComputeCommandEncoder.h"
 #include "diagnostics.h"
 #include "execution.h"
 #include "faults.h"
-#include "object_header.h"
 
 /* Makes room for one more pointer; aborts without memory, as a half-recorded command buffer would
  * be worse. */
@@ -19,34 +17,15 @@ static void *grown(void *array, size_t count) {
 
 /* ---- recording ---- */
 
-void *hm_add_command(HMCommandBuffer *self, hm_command_kind kind, size_t size) {
-    hm_command *command = hm_arena_allocate(&self->_arena, size);
-    if (!command) {
-        [self failBecause:"no memory to record a command"];
-        return NULL;
-    }
-    *command = (hm_command){.kind = kind, .encoder = self->_encoderCount - 1};
-    *self->_nextCommand = command;
-    self->_nextCommand = &command->next;
-    return command;
+void *hm_fail_to_record(HMCommandBuffer *self) {
+    [self failBecause:"no memory to record a command"];
+    return NULL;
 }
 
-void *hm_copy_bytes(HMCommandBuffer *self, const void *bytes, size_t length) {
-    void *copy = hm_arena_allocate(&self->_arena, length);
-    if (copy)
-        memcpy(copy, bytes, length);
-    else
-        [self failBecause:"no memory to copy bytes"];
-    return copy;
-}
-
-void hm_hold(HMCommandBuffer *self, id object) {
-    if (self->_heldCount == self->_heldCapacity) {
-        self->_heldCapacity = self->_heldCapacity ? 2 * self->_heldCapacity : 64;
-        self->_held = (id *)realloc(self->_held, self->_heldCapacity * sizeof(id));
-        if (!self->_held) abort();
-    }
-    self->_held[self->_heldCount++] = hm_retain(object);
+void hm_hold_more(HMCommandBuffer *self) {
+    self->_heldCapacity = self->_heldCapacity ? 2 * self->_heldCapacity : 256;
+    self->_held = (id *)realloc(self->_held, self->_heldCapacity * sizeof(id));
+    if (!self->_held) abort();
 }
 
 @implementation HMCommandBuffer

@@ -12,11 +12,13 @@
     NSString *_label;                /* owned */
     MTLDispatchType _dispatchType;
     BOOL _isEnded;
-    HMComputePipelineState *_pipeline;   /* held by the command buffer */
-    HMBuffer *_buffers[MSL_MAX_BUFFERS]; /* likewise; nil: bytes or nothing */
-    uint32_t _bound;                     /* bit i: argument i is a buffer or bytes */
+    HMComputePipelineState *_pipeline;     /* held by the command buffer */
+    HMBuffer *_buffers[MSL_MAX_BUFFERS];   /* likewise; nil: bytes or nothing */
+    hm_binding _bindings[MSL_MAX_BUFFERS]; /* what they are in memory, and the bytes */
+    uint32_t _bound;                       /* bit i: argument i is a buffer or bytes */
+    uint32_t _memory[MSL_MAX_BUFFERS];     /* bytes of [[threadgroup(i)]] */
+    uint32_t _memoryCount;                 /* of them, those that were set */
     NSUInteger _threadgroupMemoryLimit;
-    simt_launch _launch; /* what the next dispatch will run */
 }
 - (instancetype)initWithCommandBuffer:(HMCommandBuffer *)commandBuffer
                          dispatchType:(MTLDispatchType)dispatchType;

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include "diagnostics.h"
 #include "device_limits.h"
 
@@ -49,8 +50,6 @@ static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *ho
     _commandBuffer = [commandBuffer retain];
     _device = (HMDevice *)commandBuffer.device;
     _dispatchType = dispatchType;
-    _launch.order = _device->_options.order;
-    _launch.seed = _device->_options.seed;
     _threadgroupMemoryLimit = _device.maxThreadgroupMemoryLength;
     return self;
 }
@@ -110,8 +109,6 @@ static BOOL is_index(HMComputeCommandEncoder *self, NSUInteger index, const char
     }
     hold(_commandBuffer, pipeline, &pipeline->_holder);
     _pipeline = pipeline;
-    _launch.library = pipeline->_function->_library;
-    _launch.kernel = pipeline->_function->_kernel;
 }
 
 /* `buffer` is nil for bytes, `memory` NULL for nothing at all. */
@@ -119,8 +116,7 @@ static void bind(HMComputeCommandEncoder *self, HMBuffer *buffer, void *memory, 
                  NSUInteger index) {
     uint32_t bit = UINT32_C(1) << index;
     self->_buffers[index] = buffer;
-    self->_launch.buffers[index] = memory;
-    self->_launch.buffer_lengths[index] = length;
+    self->_bindings[index] = (hm_binding){memory, length};
     self->_bound = memory ? self->_bound | bit : self->_bound & ~bit;
 }
 
@@ -181,8 +177,10 @@ static void bind_at_offset(HMComputeCommandEncoder *self, HMBuffer *buffer, NSUI
     if (length % HM_THREADGROUP_MEMORY_STEP || length > UINT32_MAX)
         refuse(_commandBuffer, "a threadgroup memory length of %lu bytes is not a multiple of %d",
                length, HM_THREADGROUP_MEMORY_STEP);
-    else
-        _launch.threadgroup_memory[index] = (uint32_t)length;
+    else {
+        _memory[index] = (uint32_t)length;
+        if (_memoryCount <= index) _memoryCount = (uint32_t)index + 1;
+    }
 }
 
 /* Whatever order the host runs dispatches in, it is theirs: a barrier has nothing to add. */
@@ -194,42 +192,52 @@ static void bind_at_offset(HMComputeCommandEncoder *self, HMBuffer *buffer, NSUI
 
 /* ---- dispatch ---- */
 
-static BOOL is_grid(HMComputeCommandEncoder *self, const NSUInteger grid[3],
-                    const NSUInteger threads[3]) {
-    const char *name = self->_launch.kernel->name;
-    NSUInteger limit = self->_pipeline->_maxTotalThreadsPerThreadgroup, total = 1;
+static const char *kernel_name(HMComputeCommandEncoder *self) {
+    return self->_pipeline->_function->_kernel->name;
+}
+
+static BOOL refuse_grid(HMComputeCommandEncoder *self, const NSUInteger grid[3],
+                        const NSUInteger threads[3]) {
+    NSUInteger limit = self->_pipeline->_maxTotalThreadsPerThreadgroup;
     for (int i = 0; i < 3; i++) {
-        if (grid[i] == 0 || threads[i] == 0 || grid[i] > UINT32_MAX || threads[i] > limit) {
-            refuse(self->_commandBuffer,
-                   "kernel %s: a grid of %lu threads in threadgroups of %lu, dimension %d", name,
-                   grid[i], threads[i], i);
-            return NO;
-        }
-        total *= threads[i];
+        if (grid[i] - 1 < UINT32_MAX && threads[i] - 1 < limit) continue;
+        refuse(self->_commandBuffer,
+               "kernel %s: a grid of %lu threads in threadgroups of %lu, dimension %d",
+               kernel_name(self), grid[i], threads[i], i);
+        return NO;
     }
-    if (total <= limit) return YES;
     refuse(self->_commandBuffer,
            "kernel %s: %lu threads per threadgroup are more than the %lu of its pipeline state",
-           name, total, limit);
+           kernel_name(self), threads[0] * threads[1] * threads[2], limit);
     return NO;
+}
+
+/* A size of 0 wraps to one that is over every limit. */
+static BOOL is_grid(HMComputeCommandEncoder *self, const NSUInteger grid[3],
+                    const NSUInteger threads[3]) {
+    NSUInteger limit = self->_pipeline->_maxTotalThreadsPerThreadgroup;
+    BOOL isInside = grid[0] - 1 < UINT32_MAX && grid[1] - 1 < UINT32_MAX &&
+                    grid[2] - 1 < UINT32_MAX && threads[0] - 1 < limit && threads[1] - 1 < limit &&
+                    threads[2] - 1 < limit && threads[0] * threads[1] * threads[2] <= limit;
+    return isInside || refuse_grid(self, grid, threads);
 }
 
 static BOOL is_everything_bound(HMComputeCommandEncoder *self) {
     uint32_t missing = self->_pipeline->_usedBuffers & ~self->_bound;
     if (!missing) return YES;
     refuse(self->_commandBuffer, "kernel %s: nothing is bound to buffer index %d",
-           self->_launch.kernel->name, __builtin_ctz(missing));
+           kernel_name(self), __builtin_ctz(missing));
     return NO;
 }
 
 static BOOL is_threadgroup_memory_there(HMComputeCommandEncoder *self) {
     NSUInteger bytes = self->_pipeline->_staticThreadgroupMemoryLength;
     for (uint32_t rest = self->_pipeline->_declaredThreadgroupMemory; rest; rest &= rest - 1)
-        bytes += self->_launch.threadgroup_memory[__builtin_ctz(rest)];
+        bytes += self->_memory[__builtin_ctz(rest)];
     if (bytes <= self->_threadgroupMemoryLimit) return YES;
     refuse(self->_commandBuffer,
            "kernel %s: %lu bytes of threadgroup memory are more than the device's %lu",
-           self->_launch.kernel->name, bytes, self->_threadgroupMemoryLimit);
+           kernel_name(self), bytes, self->_threadgroupMemoryLimit);
     return NO;
 }
 
@@ -246,15 +254,24 @@ static BOOL can_dispatch(HMComputeCommandEncoder *self, const NSUInteger grid[3]
 static void dispatch(HMComputeCommandEncoder *self, const NSUInteger grid[3],
                      const NSUInteger threads[3]) {
     if (!can_dispatch(self, grid, threads)) return;
-    hm_dispatch *command =
-        hm_add_command(self->_commandBuffer, HM_COMMAND_DISPATCH, sizeof *command);
+    HMComputePipelineState *pipeline = self->_pipeline;
+    uint32_t count = self->_bound ? 32 - (uint32_t)__builtin_clz(self->_bound) : 0;
+    hm_dispatch *command = hm_add_command(self->_commandBuffer, HM_COMMAND_DISPATCH,
+                                          hm_dispatch_size(count, self->_memoryCount));
     if (!command) return;
-    command->launch = self->_launch;
-    command->equivalent = self->_pipeline->_equivalent;
+    command->equivalent = pipeline->_equivalent;
+    command->library = pipeline->_function->_library;
+    command->kernel = pipeline->_function->_kernel;
     for (int i = 0; i < 3; i++) {
-        command->launch.threads[i] = (uint32_t)grid[i];
-        command->launch.threads_per_threadgroup[i] = (uint32_t)threads[i];
+        command->threads[i] = (uint32_t)grid[i];
+        command->threads_per_threadgroup[i] = (uint32_t)threads[i];
     }
+    command->binding_count = count;
+    command->memory_count = self->_memoryCount;
+    memcpy(command->bindings, self->_bindings, count * sizeof(hm_binding));
+    uint32_t *memory = (uint32_t *)(command->bindings + count);
+    for (uint32_t i = 0; i < self->_memoryCount; i++)
+        memory[i] = self->_memory[i];
 }
 
 - (void)dispatchThreadgroups:(MTLSize)threadgroupsPerGrid

@@ -4,14 +4,13 @@
 #include <stdlib.h>
 
 enum {
-    ALIGNMENT = 64,
     CHUNK_BYTES = 32768,
     SPARE_CHUNKS = 32, /* kept: fresh memory costs a page fault every 4,096 bytes */
 };
 
 typedef struct hm_arena_chunk {
-    _Alignas(ALIGNMENT) struct hm_arena_chunk *older;
-    _Alignas(ALIGNMENT) unsigned char bytes[CHUNK_BYTES];
+    _Alignas(HM_ARENA_ALIGNMENT) struct hm_arena_chunk *older;
+    _Alignas(HM_ARENA_ALIGNMENT) unsigned char bytes[CHUNK_BYTES];
 } hm_arena_chunk;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -26,7 +25,7 @@ static hm_arena_chunk *take_chunk(void) {
         spare_count--;
     }
     pthread_mutex_unlock(&lock);
-    return chunk ? chunk : aligned_alloc(ALIGNMENT, sizeof *chunk);
+    return chunk ? chunk : aligned_alloc(HM_ARENA_ALIGNMENT, sizeof *chunk);
 }
 
 static void give_chunk(hm_arena_chunk *chunk) {
@@ -41,19 +40,12 @@ static void give_chunk(hm_arena_chunk *chunk) {
     if (!keep) free(chunk);
 }
 
-void *hm_arena_allocate(hm_arena *arena, size_t size) {
-    size_t step = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (step > CHUNK_BYTES) return NULL;
-    if (!arena->chunks || arena->used + step > CHUNK_BYTES) {
-        hm_arena_chunk *chunk = take_chunk();
-        if (!chunk) return NULL;
-        chunk->older = arena->chunks;
-        arena->chunks = chunk;
-        arena->used = 0;
-    }
-    void *result = arena->chunks->bytes + arena->used;
-    arena->used += step;
-    return result;
+void *hm_arena_allocate_further(hm_arena *arena, size_t size) {
+    hm_arena_chunk *chunk = size <= CHUNK_BYTES ? take_chunk() : NULL;
+    if (!chunk) return NULL;
+    chunk->older = arena->chunks;
+    *arena = (hm_arena){.chunks = chunk, .free = chunk->bytes, .free_bytes = CHUNK_BYTES};
+    return hm_arena_allocate(arena, size);
 }
 
 void hm_arena_free(hm_arena *arena) {

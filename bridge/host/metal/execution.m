@@ -45,11 +45,29 @@ static MTLCommandBufferError error_code(simt_fault_kind kind) {
     return MTLCommandBufferErrorInternal;
 }
 
+static simt_launch launch_of(HMDevice *device, const hm_dispatch *command) {
+    simt_launch launch = {.library = command->library,
+                          .kernel = command->kernel,
+                          .order = device->_options.order,
+                          .seed = device->_options.seed};
+    for (uint32_t i = 0; i < command->binding_count; i++) {
+        launch.buffers[i] = command->bindings[i].memory;
+        launch.buffer_lengths[i] = command->bindings[i].length;
+    }
+    for (uint32_t i = 0; i < command->memory_count; i++)
+        launch.threadgroup_memory[i] = hm_dispatch_memory(command)[i];
+    for (int i = 0; i < 3; i++) {
+        launch.threads[i] = command->threads[i];
+        launch.threads_per_threadgroup[i] = command->threads_per_threadgroup[i];
+    }
+    return launch;
+}
+
 static void dispatch(HMDevice *device, const hm_dispatch *command, failure *out) {
     simt_fault fault = {.kind = SIMT_FAULT_NONE};
-    if (command->equivalent && native_run(command->equivalent, device->_pool, &command->launch))
-        return;
-    simt_fault_kind kind = simt_run(device->_pool, &command->launch, &fault);
+    simt_launch launch = launch_of(device, command);
+    if (command->equivalent && native_run(command->equivalent, device->_pool, &launch)) return;
+    simt_fault_kind kind = simt_run(device->_pool, &launch, &fault);
     if (kind == SIMT_FAULT_NONE) return;
     out->code = error_code(kind);
     out->encoder = command->command.encoder;
@@ -107,6 +125,7 @@ static NSArray *encoder_infos(HMCommandBuffer *commandBuffer, uint32_t faulted) 
 
 /* Nobody knows how long simt takes for a kernel, or a fault that a test has armed. */
 static BOOL takes_at_most(HMCommandBuffer *commandBuffer, uint64_t nanoseconds) {
+    HMDevice *device = (HMDevice *)commandBuffer.device;
     uint64_t left = nanoseconds;
     if (hm_faults_are_armed()) return NO;
     for (const hm_command *command = commandBuffer->_firstCommand; command;
@@ -114,7 +133,8 @@ static BOOL takes_at_most(HMCommandBuffer *commandBuffer, uint64_t nanoseconds) 
         if (command->kind == HM_COMMAND_SIGNAL) continue;
         const hm_dispatch *dispatched = (const hm_dispatch *)command;
         if (command->kind != HM_COMMAND_DISPATCH || !dispatched->equivalent) return NO;
-        uint64_t estimate = native_estimate(dispatched->equivalent, &dispatched->launch);
+        simt_launch launch = launch_of(device, dispatched);
+        uint64_t estimate = native_estimate(dispatched->equivalent, &launch);
         if (estimate > left) return NO;
         left -= estimate;
     }

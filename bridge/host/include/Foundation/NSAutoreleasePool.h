@@ -13,7 +13,8 @@ NS_ASSUME_NONNULL_BEGIN
     NSAutoreleasePool *_outer;
 
   @package
-    BOOL _isUncounted; /* among the live objects: it was drained once, and kept */
+    struct hm_thread_pools *_thread; /* whose pool it is */
+    BOOL _isUncounted;               /* among the live objects: it was drained once, and kept */
 }
 + (void)addObject:(id)anObject;
 - (void)addObject:(id)anObject;
