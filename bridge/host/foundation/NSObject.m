@@ -85,8 +85,13 @@ static IMP unrecognized(id object, SEL selector) {
 }
 
 - (oneway void)release {
-    int before =
-        atomic_fetch_sub_explicit(&hm_header_of(self)->references, 1, memory_order_acq_rel);
+    atomic_int *references = &hm_header_of(self)->references;
+    /* Nobody else can retain what the caller alone holds: no need for the dearer, atomic step. */
+    int before = atomic_load_explicit(references, memory_order_acquire);
+    if (before == 1)
+        atomic_store_explicit(references, 0, memory_order_relaxed);
+    else
+        before = atomic_fetch_sub_explicit(references, 1, memory_order_acq_rel);
     if (before == 1)
         [self dealloc];
     else if (before < 1)

@@ -1,53 +1,44 @@
 #include "live_objects.h"
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SLOTS = 64 }; /* the last one takes all classes that find no other */
-
-static struct {
-    _Atomic(const char *) class_name;
-    atomic_long count;
-} slots[SLOTS];
+hm_live_class hm_live_classes[HM_LIVE_SLOTS];
 
 static const char *const device_class = "HMDevice";
 
-uint32_t hm_live_slot(const char *class_name) {
-    uint32_t first = (uint32_t)((uintptr_t)class_name / 8 % (SLOTS - 1));
-    for (uint32_t i = 0; i < SLOTS - 1; i++) {
+uint32_t hm_live_find_slot(const char *class_name) {
+    uint32_t first = hm_live_first_slot(class_name);
+    for (uint32_t i = 0; i < HM_LIVE_SLOTS - 1; i++) {
         const char *owner = NULL;
-        uint32_t slot = (first + i) % (SLOTS - 1);
-        if (atomic_load_explicit(&slots[slot].class_name, memory_order_relaxed) == class_name ||
-            atomic_compare_exchange_strong(&slots[slot].class_name, &owner, class_name) ||
-            owner == class_name)
+        uint32_t slot = (first + i) % (HM_LIVE_SLOTS - 1);
+        _Atomic(const char *) *name = &hm_live_classes[slot].name;
+        if (atomic_load_explicit(name, memory_order_relaxed) == class_name ||
+            atomic_compare_exchange_strong(name, &owner, class_name) || owner == class_name)
             return slot;
     }
-    slots[SLOTS - 1].class_name = "(other classes)";
-    return SLOTS - 1;
+    hm_live_classes[HM_LIVE_SLOTS - 1].name = "(other classes)";
+    return HM_LIVE_SLOTS - 1;
 }
 
 const char *hm_live_name(uint32_t slot) {
-    return slots[slot].class_name;
-}
-
-void hm_live_add(uint32_t slot, long change) {
-    atomic_fetch_add_explicit(&slots[slot].count, change, memory_order_relaxed);
+    return hm_live_classes[slot].name;
 }
 
 long hm_live_count(const char *class_name) {
     long sum = 0;
-    for (int i = 0; i < SLOTS; i++) {
-        if (!slots[i].class_name) continue;
-        bool is_device = strcmp(slots[i].class_name, device_class) == 0;
-        if (class_name ? strcmp(slots[i].class_name, class_name) == 0 : !is_device)
-            sum += slots[i].count;
+    for (int i = 0; i < HM_LIVE_SLOTS; i++) {
+        if (!hm_live_classes[i].name) continue;
+        bool is_device = strcmp(hm_live_classes[i].name, device_class) == 0;
+        if (class_name ? strcmp(hm_live_classes[i].name, class_name) == 0 : !is_device)
+            sum += hm_live_classes[i].count;
     }
     return sum;
 }
 
 void hm_live_dump(void) {
-    for (int i = 0; i < SLOTS; i++)
-        if (slots[i].count)
-            fprintf(stderr, "host Metal: %ld live %s\n", (long)slots[i].count, slots[i].class_name);
+    for (int i = 0; i < HM_LIVE_SLOTS; i++)
+        if (hm_live_classes[i].count)
+            fprintf(stderr, "host Metal: %ld live %s\n", (long)hm_live_classes[i].count,
+                    hm_live_classes[i].name);
 }

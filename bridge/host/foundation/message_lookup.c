@@ -21,43 +21,60 @@ typedef struct known_method {
 } known_method;
 
 typedef IMP (*lookup_function)(id receiver, SEL selector);
+typedef IMP (*super_lookup_function)(struct objc_super *receiver, SEL selector);
 
 static known_method known[SLOTS];
-static _Atomic(lookup_function) runtime_lookup;
 
-static void remember(known_method *slot, Class class, SEL selector, IMP method) {
-    if (slot->is_taken || atomic_exchange(&slot->is_taken, true)) return;
+/* Messages are sent before constructors are called. */
+static void *find_runtime(_Atomic(void *) *function, const char *name) {
+    if (!*function) *function = dlsym(RTLD_NEXT, name);
+    if (!*function) abort();
+    return *function;
+}
+
+static known_method *slot_of(Class class, SEL selector) {
+    /* Both lie in tables; the selectors of one file are 16 bytes apart. */
+    uintptr_t hash = ((uintptr_t)class + (uintptr_t)selector) / 16;
+    return &known[hash % SLOTS];
+}
+
+static bool knows(const known_method *slot, Class class, SEL selector) {
+    return atomic_load_explicit(&slot->class, memory_order_acquire) == class &&
+           slot->selector == selector;
+}
+
+static IMP remember(known_method *slot, Class class, SEL selector, IMP method) {
+    if (slot->is_taken || atomic_exchange(&slot->is_taken, true)) return method;
     slot->selector = selector;
     slot->method = method;
     atomic_store_explicit(&slot->class, class, memory_order_release);
-}
-
-/* Messages are sent before constructors are called. */
-static lookup_function find_runtime(void) {
-    runtime_lookup = (lookup_function)dlsym(RTLD_NEXT, "objc_msg_lookup");
-    if (!runtime_lookup) abort();
-    return runtime_lookup;
+    return method;
 }
 
 __attribute__((noinline)) static IMP ask_runtime(id receiver, SEL selector) {
-    lookup_function lookup = runtime_lookup;
-    return (lookup ? lookup : find_runtime())(receiver, selector);
+    static _Atomic(void *) function;
+    return ((lookup_function)find_runtime(&function, "objc_msg_lookup"))(receiver, selector);
 }
 
-__attribute__((noinline)) static IMP find(id receiver, SEL selector, known_method *slot) {
-    IMP method = ask_runtime(receiver, selector);
-    remember(slot, object_getClass(receiver), selector, method);
-    return method;
+__attribute__((noinline)) static IMP ask_runtime_for_super(struct objc_super *receiver,
+                                                           SEL selector) {
+    static _Atomic(void *) function;
+    void *lookup = find_runtime(&function, "objc_msg_lookup_super");
+    return ((super_lookup_function)lookup)(receiver, selector);
 }
 
 IMP objc_msg_lookup(id receiver, SEL selector) {
     if (!receiver) return ask_runtime(receiver, selector);
     Class class = object_getClass(receiver);
-    /* Both lie in tables; the selectors of one file are 16 bytes apart. */
-    uintptr_t hash = ((uintptr_t)class + (uintptr_t)selector) / 16;
-    known_method *slot = &known[hash % SLOTS];
-    if (atomic_load_explicit(&slot->class, memory_order_acquire) == class &&
-        slot->selector == selector)
-        return slot->method;
-    return find(receiver, selector, slot);
+    known_method *slot = slot_of(class, selector);
+    if (knows(slot, class, selector)) return slot->method;
+    return remember(slot, class, selector, ask_runtime(receiver, selector));
+}
+
+IMP objc_msg_lookup_super(struct objc_super *receiver, SEL selector) {
+    Class class = receiver->super_class;
+    if (!receiver->self) return ask_runtime_for_super(receiver, selector);
+    known_method *slot = slot_of(class, selector);
+    if (knows(slot, class, selector)) return slot->method;
+    return remember(slot, class, selector, ask_runtime_for_super(receiver, selector));
 }

@@ -5,7 +5,7 @@
 
 @interface HMBuffer : NSObject <MTLBuffer> {
   @public
-    HMDevice *_device; /* owned */
+    HMDevice *_device; /* lives as long as the process */
     void *_memory;
     NSUInteger _length;
     MTLResourceOptions _options;

@@ -2,7 +2,6 @@
 #include <Block.h>
 #include "faults.h"
 #include "device_limits.h"
-#include "object_header.h"
 #include "pages.h"
 
 static MTLStorageMode storage_mode(MTLResourceOptions options) {
@@ -25,7 +24,7 @@ static MTLStorageMode storage_mode(MTLResourceOptions options) {
         [self release];
         return nil;
     }
-    _device = hm_retain(device);
+    _device = device;
     _length = length;
     _options = options;
     return self;
@@ -42,7 +41,7 @@ static MTLStorageMode storage_mode(MTLResourceOptions options) {
         [self release];
         return nil;
     }
-    _device = hm_retain(device);
+    _device = device;
     _memory = memory;
     _length = length;
     _options = options;
@@ -61,7 +60,6 @@ static MTLStorageMode storage_mode(MTLResourceOptions options) {
         Block_release(_deallocator);
     }
     [_label release];
-    [_device release];
     [super dealloc];
 }
 

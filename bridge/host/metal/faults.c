@@ -1,6 +1,5 @@
 #include "faults.h"
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@ enum { SITE_COUNT = sizeof SITES / sizeof SITES[0] };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static armed_fault armed[FAULTS];
-static atomic_int armed_count; /* read without the lock where nothing is armed */
+atomic_int hm_armed_count; /* read without the lock where nothing is armed */
 
 static bool parse_option(armed_fault *fault, const char *text) {
     const struct {
@@ -70,7 +69,7 @@ int hm_faults_arm(const char *spec) {
     if (count < 0) return -1;
     pthread_mutex_lock(&lock);
     memcpy(armed, parsed, (size_t)count * sizeof parsed[0]);
-    armed_count = count;
+    hm_armed_count = count;
     pthread_mutex_unlock(&lock);
     return count;
 }
@@ -86,15 +85,10 @@ static bool fires(armed_fault *candidate, const char *site) {
     return true;
 }
 
-bool hm_faults_are_armed(void) {
-    return atomic_load_explicit(&armed_count, memory_order_relaxed) > 0;
-}
-
-bool hm_fault_fires(const char *site, hm_fault *fault) {
+bool hm_armed_fault_fires(const char *site, hm_fault *fault) {
     bool hit = false;
-    if (!hm_faults_are_armed()) return false;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < armed_count && !hit; i++) {
+    for (int i = 0; i < hm_armed_count && !hit; i++) {
         hit = fires(&armed[i], site);
         if (hit && fault) *fault = armed[i].fault;
     }
