@@ -63,7 +63,7 @@ cdef LiveRange *find_live(uintptr_t begin, uintptr_t end, uint64_t device) noexc
     cdef int place
     for place in range(recent_count):
         entry = recent[place]
-        if entry.begin <= begin and entry.end >= end and entry.device == device:
+        if owns(entry, begin, end, device):
             return entry
     if gap_begin <= begin < gap_end:
         return NULL
@@ -71,6 +71,12 @@ cdef LiveRange *find_live(uintptr_t begin, uintptr_t end, uint64_t device) noexc
     if entry == NULL:
         note_gap(begin)
     return entry
+
+
+cdef bint owns(const LiveRange *entry, uintptr_t begin, uintptr_t end, uint64_t device) noexcept:
+    return entry.begin <= begin and entry.end >= end and (
+        entry.device == device or device == ANY_DEVICE
+    )
 
 
 # Remembers what surrounds an address: memory that is wrapped anew lies where it lay before.
@@ -167,6 +173,6 @@ cdef LiveRange *find(LiveRange *node, uintptr_t begin, uintptr_t end, uint64_t d
     cdef LiveRange *found = find(node.lower, begin, end, device)
     if found != NULL or node.begin > begin:
         return found
-    if node.end >= end and (node.device == device or device == ANY_DEVICE):
+    if owns(node, begin, end, device):
         return node
     return find(node.upper, begin, end, device)
