@@ -107,9 +107,9 @@ kernel void specialisations_by_space(CHECKED) {
     CHECK(true);
 }
 
+constant int FOUR = 4;
 kernel void functions_in_namespaces(CHECKED) {
-    const int own = 4;
-    CHECK(nested::load(&own) == 4);
+    CHECK(nested::load(&FOUR) == 4);
 }
 
 kernel void qualifier_behind_the_type(CHECKED, uint device *data [[buffer(1)]]) {

@@ -125,6 +125,97 @@ static void pointers_that_change_their_address_space() {
                    "4:12: error: 'x' points to"));
 }
 
+static void changed_spaces_of_any_kind() {
+    const std::string functions =
+        "struct S { device float *p; };\n"
+        "struct N { S s; int n; };\n"
+        "struct C { device float *p; C(device float *q) : p(q) {} void m(device float *q) {} };\n"
+        "template <typename T> struct P { device T *p; P(device T *q) : p(q) {} };\n"
+        "void take(device float *p) {}\n"
+        "void refer(device float &r) {}\n"
+        "template <typename T> void deduce(int n, device T *p) {}\n"
+        "template <typename T> void inside(T p) { threadgroup float *q = p; }\n"
+        "typedef device float *Pointer;\n";
+    const std::pair<const char *, const char *> statements[] = {
+        {"S s{&own};", "14:6: error: 'own' lies in the address space 'thread': it cannot become a "
+                       "pointer to 'device'"},
+        {"S s = {cells};", "14:8: error: 'cells' points to the address space 'threadgroup'"},
+        {"N n{{&own}, 1};", "'own' lies in the address space 'thread'"},
+        {"N n = {.s = {.p = cells}};", "'cells' points to"},
+        {"device float *p = &own;", "14:20: error: 'own' lies in the address space 'thread'"},
+        {"threadgroup float *p = &own;", "a pointer to 'threadgroup'"},
+        {"constant float *p = &own;", "a pointer to 'constant'"},
+        {"device float *p = row;", "'row' points to the address space 'thread'"},
+        {"threadgroup float *p = x[0] > 1 ? x : x + 1;", "'device': it cannot become"},
+        {"device float *p = x[0] > 1 ? x : cells;", "address space 'threadgroup'"},
+        {"device half *p = (device half *)cells;", "33: error: 'cells' points to"},
+        {"device float *p = (threadgroup float *)cells;", "'threadgroup'"},
+        {"thread half *p = reinterpret_cast<thread half *>(x);", "'device'"},
+        {"auto a = x; threadgroup float *p = a;", "36: error: 'a' points to the address space"},
+        {"device float &r = own;", "'own' lies in the address space 'thread'"},
+        {"device float *all[2] = {x, cells};", "'cells' points to"},
+        {"take(&own);", "'own' lies in"},
+        {"take(cells);", "'cells' points to"},
+        {"refer(own);", "'own' lies in the address space 'thread'"},
+        {"deduce(1, row);", "11: error: 'row' points to the address space 'thread'"},
+        {"inside(x);", "'p' points to the address space 'device'"},
+        {"C c(&own);", "'own' lies in"},
+        {"C c(x); c.m(cells);", "'cells' points to"},
+        {"P<float> p{row};", "'row' "},
+        {"Pointer p = cells;", "'cells' points to"},
+        {"auto l = [&]() { device float *p = &own; };", "'own' lies in"},
+        {"auto l = [](device float *p) {}; l(cells);", "'cells' points to"},
+        {"device float4 *p = &vector;", "'vector' lies in"},
+        {"thread float *p = x;", "'x' points to the address space 'device'"},
+    };
+    for (const auto &[statement, message] : statements) {
+        const std::string said =
+            errors("#include <metal_stdlib>\nusing namespace metal;\n" + functions +
+                   "kernel void f(device float *x [[buffer(0)]]) {\n"
+                   "float own, row[3]; float4 vector; threadgroup float cells[4];\n" +
+                   statement + "\n}\n");
+        if (!contains(said, message)) check_text(said, message, __FILE__, __LINE__);
+    }
+    CHECK(contains(errors("struct D { float own; device float *p = &own; };\n"
+                          "kernel void f() { D d; }\n"),
+                   "1:42: error: 'own' lies in the address space 'thread'"));
+    CHECK(contains(errors("template <typename T> kernel void f(device T *x [[buffer(0)]]) {\n"
+                          "    T own = 1;\n    x = &own;\n}\n"
+                          "template [[host_name(\"f\")]] kernel void f<float>(device float *x);\n"),
+                   "3:10: error: 'own' lies in the address space 'thread'"));
+}
+
+// What looks like a change and is none.
+static void spaces_that_stay() {
+    const Request fine(
+        "#include <metal_stdlib>\nusing namespace metal;\n"
+        "struct S { float a[4]; float first() const { return a[0]; }\n"
+        "    device float *rows() device { return a; } };\n"
+        "template <typename T> T load(const device T *p) { return *p; }\n"
+        "template <typename T> T load(const threadgroup T *p) { return *p; }\n"
+        "template <typename T> struct Op { T operator()(T a, T b) { return a + b; } };\n"
+        "S pass(S s) { return s; }\n"
+        "float of(const thread S &s) { return s.a[0]; }\n"
+        "constant float TABLE[2] = {1, 2};\n"
+        "constant char TEXT[] = \"text\";\n"
+        "kernel void f(device float *x [[buffer(0)]], device S *s [[buffer(1)]],\n"
+        "              constant S &c [[buffer(2)]], device float4 *v [[buffer(3)]],\n"
+        "              device atomic_uint *n [[buffer(4)]]) {\n"
+        "    threadgroup float4 cells[8]; float own[2]; device float *none = nullptr;\n"
+        "    S copy = *s, other = c, third = pass(s[1]); s[0] = copy; cells[0] = v[0];\n"
+        "    device char *bytes = (device char *)x + 4; x = (device float *)bytes;\n"
+        "    device float *zero = (device float *)0; constant float *t = TABLE;\n"
+        "    device float *row = s[0].a; thread float *mine = copy.a; row = s->rows();\n"
+        "    v[1] = load(v) + load(cells + 1); float w = v[0].x, u = Op<float>()(x[0], own[1]);\n"
+        "    device const float4 *same = v; threadgroup float *flat = (threadgroup float *)cells;\n"
+        "    atomic_fetch_add_explicit(n, 1u, memory_order_relaxed); auto a = x; a[0] = of(copy);\n"
+        "    x[0] = copy.first() + other.a[0] + third.a[1] + w + u + t[0] + same[0].y + flat[1];\n"
+        "}\n");
+    msl_library *library = fine.compile();
+    CHECK(library);
+    msl_library_release(library);
+}
+
 static void overloads_and_templates_take_any_address_space() {
     const Request request("void g(threadgroup float *p) {}\nvoid g(device float *p) {}\n"
                           "template <typename T> void h(T p) {}\nvoid g(int a, int b) {}\n"
@@ -277,6 +368,8 @@ int main() {
     a_byte_order_mark_is_no_text();
     what_no_kernel_can_have();
     pointers_that_change_their_address_space();
+    changed_spaces_of_any_kind();
+    spaces_that_stay();
     overloads_and_templates_take_any_address_space();
     places_in_the_users_text();
     names_of_the_users();

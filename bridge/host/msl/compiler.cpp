@@ -1,5 +1,6 @@
 #include "compiler.h"
 
+#include "address_spaces.h"
 #include "cpu_level.h"
 #include "diagnostics.h"
 #include "elf_symbols.h"
@@ -11,7 +12,11 @@
 #include "process.h"
 #include "rewrite.h"
 #include "sha256.h"
+#include "spaced_text.h"
 #include "text_error.h"
+
+#include <algorithm>
+#include <future>
 
 namespace msl {
 namespace {
@@ -199,6 +204,28 @@ Finished try_syntax(const Compilation &compilation, const Rewritten &rewritten,
     return run_program(arguments, text);
 }
 
+// C++ has one address space, so that the compiler of stage 2 sees no pointer that changes its own.
+// Clang does in a text where they are an extension of it.
+void check_address_spaces(const Compilation &compilation, const Rewritten &rewritten,
+                          const std::vector<Kernel> &kernels) {
+    Arguments arguments = common_arguments(compilation);
+    if (!tensor_headers(rewritten.text).empty()) arguments.push_back("-std=c++20");
+    for (const char *option : SPACE_OPTIONS)
+        arguments.push_back(option);
+    append(arguments, {"-fdeclspec", "-nostdlibinc", "-isystem", compilation.headers.c_str(), "-"});
+    const std::string text = spaced_text(rewritten.spaced, kernels);
+    const Finished finished = run_program(arguments, text);
+    const std::optional<TextError> error = find_changed_space(finished.errors, text);
+    if (error) refuse(*error, {source_text(compilation.request), text, {}});
+}
+
+// Meanwhile, since it takes the time of another compiler's start.
+std::future<void> begin_check(const Compilation &compilation, const Rewritten &rewritten,
+                              const std::vector<Kernel> &kernels) {
+    return std::async(std::launch::async,
+                      [&] { check_address_spaces(compilation, rewritten, kernels); });
+}
+
 [[noreturn]] void refuse_without(const std::vector<FunctionConstant> &missing,
                                  const msl_request &request) {
     std::string names;
@@ -249,8 +276,11 @@ void refuse_giant_block(const std::string &library) {
 }
 
 std::string build(const Compilation &compilation, const Rewritten &rewritten,
-                  const std::vector<Kernel> &kernels) {
+                  const std::vector<Kernel> &kernels, bool checked) {
+    std::future<void> spaces;
+    if (!checked) spaces = begin_check(compilation, rewritten, kernels);
     const std::string object = compile_kernels(compilation, rewritten, kernels);
+    if (!checked) spaces.get();
     const std::vector<FunctionConstant> missing = missing_constants(ElfSymbols(object));
     if (!missing.empty()) refuse_without(missing, compilation.request);
     const std::string library = link(compilation.toolchain, object);
@@ -267,18 +297,23 @@ std::string compile(const Compilation &compilation) {
     for (const Kernel &kernel : rewritten.kernels) {
         if (!function || kernel.name == function) kernels.push_back(kernel);
     }
-    return build(compilation, rewritten, kernels);
+    // All but instances of templates was checked with the text.
+    const bool checked = function && std::none_of(kernels.begin(), kernels.end(), is_instance);
+    return build(compilation, rewritten, kernels, checked);
 }
 
 std::string check(const Compilation &compilation) {
     const Rewritten rewritten = rewrite_for(compilation, preprocess(compilation));
     if (rewritten.kernels.size() <= FEW_KERNELS && rewritten.constants.empty()) {
-        return build(compilation, rewritten, rewritten.kernels);
+        return build(compilation, rewritten, rewritten.kernels, false);
     }
     const std::string source = source_text(compilation.request);
     const std::string text = compiled_text(compilation, rewritten, {});
+    const std::vector<Kernel> none;
+    std::future<void> spaces = begin_check(compilation, rewritten, none);
     const Finished finished = try_syntax(compilation, rewritten, text);
     if (finished.status != 0) refuse(finished, {source, text, {}});
+    spaces.get();
     std::vector<std::string> names;
     for (const Kernel &kernel : rewritten.kernels)
         names.push_back(kernel.name);

@@ -23,6 +23,10 @@ struct Kernel {
     size_t first = 0, last = 0;  // tokens of the definition; both 0 for a template's instance
 };
 
+inline bool is_instance(const Kernel &kernel) {
+    return kernel.last == 0;
+}
+
 // Lists the kernels that the host can name. Explicit instantiations are removed from the text, and
 // [[max_total_threads_per_threadgroup(n)]] becomes a constant that `limit` names.
 std::vector<Kernel> take_kernels(Tokens &tokens, const std::vector<Declaration> &declarations);

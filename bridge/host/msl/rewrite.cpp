@@ -1,6 +1,5 @@
 #include "rewrite.h"
 
-#include "address_spaces.h"
 #include "literals.h"
 #include "overloads.h"
 #include "swizzles.h"
@@ -45,7 +44,6 @@ Rewritten rewrite(std::string preprocessed, const char *only) {
     rewrite_pragmas(preprocessed);
     Tokens tokens(std::move(preprocessed));
     refuse_unsupported(tokens);
-    check_address_spaces(tokens);
     const std::vector<Declaration> declarations = find_declarations(tokens);
     Rewritten result;
     result.kernels = take_kernels(tokens, declarations);
@@ -53,6 +51,7 @@ Rewritten rewrite(std::string preprocessed, const char *only) {
     result.constants = define_function_constants(tokens, declarations);
     rewrite_literals(tokens);
     rewrite_threadgroup_memory(tokens);
+    result.spaced = tokens.text();
     collapse_overloads(tokens);
     result.swizzles = declare_swizzles(tokens);
     result.text = tokens.text();

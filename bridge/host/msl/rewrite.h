@@ -7,6 +7,7 @@ namespace msl {
 
 struct Rewritten {
     std::string text;
+    std::string spaced;    // the text while it has all its overloads: see spaced_text.h
     std::string swizzles;  // see swizzles.h
     std::vector<Kernel> kernels;
     std::vector<FunctionConstant> constants;

@@ -1,0 +1,14 @@
+// Lists within brackets.
+#pragma once
+#include "tokens.h"
+
+namespace msl {
+
+struct Range {
+    size_t first, last;  // tokens
+};
+
+// What stands between the commas of the brackets that open at k.
+std::vector<Range> split_list(const Tokens &tokens, size_t open);
+
+}  // namespace msl
