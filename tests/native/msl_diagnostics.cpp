@@ -216,6 +216,57 @@ static void spaces_that_stay() {
     msl_library_release(library);
 }
 
+static void functions_that_call_themselves() {
+    CHECK_TEXT(errors("int f(int n) {\n    return n > 0 ? f(n - 1) : 0;\n}\n"
+                      "kernel void k(device int *x [[buffer(0)]]) { x[0] = f(x[1]); }\n"),
+               "program_source:2:20: error: recursive function call: functions of the Metal "
+               "Shading Language cannot call themselves, not even through others\n"
+               "    return n > 0 ? f(n - 1) : 0;\n"
+               "                   ^\n");
+    const std::string calls = "kernel void k(device int *x [[buffer(0)]]) { x[0] = f(x[1]); }\n";
+    CHECK(contains(errors("int g(int n);\nint f(int n) { return g(n); }\n"
+                          "int g(int n) { return n ? f(n - 1) : 1; }\n" +
+                          calls),
+                   "2:23: error: recursive function call"));
+    CHECK(contains(errors("template <class T> T r(T n) { return n > 0 ? r(n - 1) : n; }\n"
+                          "int f(int n) { return r(n); }\n" +
+                          calls),
+                   "1:46: error: recursive function call"));
+    const Request fine("int g(float n) { return 1; }\nint g(int n) { return g(float(n)); }\n"
+                       "template <int N> int h() {\n"
+                       "    if constexpr (N > 0) return h<N - 1>(); else return 0;\n}\n"
+                       "int f(int n) { return g(n) + h<3>(); }\n" +
+                       calls);
+    msl_library *library = fine.compile();
+    CHECK(library);
+    msl_library_release(library);
+}
+
+static void variables_that_outlive_a_kernel() {
+    CHECK_TEXT(errors("static float2 sums[2];\n"),
+               "program_source:1:15: error: program scope variable must reside in constant address "
+               "space\n"
+               "static float2 sums[2];\n"
+               "              ^\n");
+    for (const char *text : {"int n = 0;", "threadgroup float n[4];",
+                             "namespace inner { device int *n; }", "template <class T> T n = 1;"}) {
+        CHECK(contains(errors(text), "error: program scope variable must reside in constant"));
+    }
+    for (const char *text : {"void f() { static int n = 0; n++; }", "struct S { static int n; };"})
+        CHECK(contains(errors(text), "error: static local variable must reside in constant"));
+    const Request fine(
+        "constant int T[2] = {1, 2}; template <class N> constexpr N zero = N(0); const int Z = 1;\n"
+        "static constexpr int W = 2; enum class E : uint { a }; enum { B = 3 }; using I = int;\n"
+        "struct S { static constexpr int n = 4; static int m() { return 1; } int own; };\n"
+        "struct F; typedef struct { int a; } G; static inline S make(); union U { int a; };\n"
+        "constant struct { int a; } N = {1}; constant S TWO{2}; constant static const int V = 1;\n"
+        "int f(int x) { static constant int q = 3; constexpr int w = 2; threadgroup int t;\n"
+        "    static constexpr int e = 5; const static int c = 6; return q + w + e + c; }\n");
+    msl_library *library = fine.compile();
+    CHECK(library);
+    msl_library_release(library);
+}
+
 static void overloads_and_templates_take_any_address_space() {
     const Request request("void g(threadgroup float *p) {}\nvoid g(device float *p) {}\n"
                           "template <typename T> void h(T p) {}\nvoid g(int a, int b) {}\n"
@@ -370,6 +421,8 @@ int main() {
     pointers_that_change_their_address_space();
     changed_spaces_of_any_kind();
     spaces_that_stay();
+    functions_that_call_themselves();
+    variables_that_outlive_a_kernel();
     overloads_and_templates_take_any_address_space();
     places_in_the_users_text();
     names_of_the_users();

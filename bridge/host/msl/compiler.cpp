@@ -10,6 +10,7 @@
 #include "linker.h"
 #include "listing.h"
 #include "process.h"
+#include "recursion.h"
 #include "rewrite.h"
 #include "sha256.h"
 #include "spaced_text.h"
@@ -219,11 +220,30 @@ void check_address_spaces(const Compilation &compilation, const Rewritten &rewri
     if (error) refuse(*error, {source_text(compilation.request), text, {}});
 }
 
-// Meanwhile, since it takes the time of another compiler's start.
+void check_recursion(const Compilation &compilation, const Rewritten &rewritten,
+                     const std::vector<Kernel> &kernels) {
+    const std::string text = compiled_text(compilation, rewritten, kernels);
+    Arguments arguments = compile_arguments(compilation, rewritten);
+    for (const char *option : RECURSION_OPTIONS)
+        arguments.push_back(option);
+    arguments.push_back("-");
+    const std::string assembly = run_program(arguments, text).output;
+    const std::optional<TextError> error = find_recursion(assembly, text);
+    if (error) refuse(*error, {source_text(compilation.request), text, {}});
+}
+
+// What Metal refuses and C++ does not, of a text that C++ takes. Meanwhile, since it takes the time
+// of another compiler's start.
 std::future<void> begin_check(const Compilation &compilation, const Rewritten &rewritten,
                               const std::vector<Kernel> &kernels) {
-    return std::async(std::launch::async,
-                      [&] { check_address_spaces(compilation, rewritten, kernels); });
+    return std::async(std::launch::async, [&] {
+        check_address_spaces(compilation, rewritten, kernels);
+        if (rewritten.misplaced) {
+            refuse(*rewritten.misplaced,
+                   {source_text(compilation.request), rewritten.preprocessed, {}});
+        }
+        if (rewritten.may_recurse) check_recursion(compilation, rewritten, kernels);
+    });
 }
 
 [[noreturn]] void refuse_without(const std::vector<FunctionConstant> &missing,
@@ -277,10 +297,10 @@ void refuse_giant_block(const std::string &library) {
 
 std::string build(const Compilation &compilation, const Rewritten &rewritten,
                   const std::vector<Kernel> &kernels, bool checked) {
-    std::future<void> spaces;
-    if (!checked) spaces = begin_check(compilation, rewritten, kernels);
+    std::future<void> rules;
+    if (!checked) rules = begin_check(compilation, rewritten, kernels);
     const std::string object = compile_kernels(compilation, rewritten, kernels);
-    if (!checked) spaces.get();
+    if (!checked) rules.get();
     const std::vector<FunctionConstant> missing = missing_constants(ElfSymbols(object));
     if (!missing.empty()) refuse_without(missing, compilation.request);
     const std::string library = link(compilation.toolchain, object);
@@ -310,10 +330,10 @@ std::string check(const Compilation &compilation) {
     const std::string source = source_text(compilation.request);
     const std::string text = compiled_text(compilation, rewritten, {});
     const std::vector<Kernel> none;
-    std::future<void> spaces = begin_check(compilation, rewritten, none);
+    std::future<void> rules = begin_check(compilation, rewritten, none);
     const Finished finished = try_syntax(compilation, rewritten, text);
     if (finished.status != 0) refuse(finished, {source, text, {}});
-    spaces.get();
+    rules.get();
     std::vector<std::string> names;
     for (const Kernel &kernel : rewritten.kernels)
         names.push_back(kernel.name);

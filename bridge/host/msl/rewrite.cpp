@@ -2,6 +2,8 @@
 
 #include "literals.h"
 #include "overloads.h"
+#include "recursion.h"
+#include "storage.h"
 #include "swizzles.h"
 #include "threadgroup_memory.h"
 #include "unsupported.h"
@@ -42,10 +44,13 @@ void rewrite_pragmas(std::string &text) {
 
 Rewritten rewrite(std::string preprocessed, const char *only) {
     rewrite_pragmas(preprocessed);
-    Tokens tokens(std::move(preprocessed));
+    Tokens tokens(preprocessed);
     refuse_unsupported(tokens);
     const std::vector<Declaration> declarations = find_declarations(tokens);
     Rewritten result;
+    result.misplaced = find_mutable_variable(tokens, declarations);
+    result.may_recurse = may_recurse(tokens, declarations);
+    result.preprocessed = std::move(preprocessed);
     result.kernels = take_kernels(tokens, declarations);
     if (only) remove_other_kernels(tokens, result.kernels, only);
     result.constants = define_function_constants(tokens, declarations);

@@ -2,6 +2,9 @@
 #pragma once
 #include "function_constants.h"
 #include "kernels.h"
+#include "text_error.h"
+
+#include <optional>
 
 namespace msl {
 
@@ -11,6 +14,10 @@ struct Rewritten {
     std::string swizzles;  // see swizzles.h
     std::vector<Kernel> kernels;
     std::vector<FunctionConstant> constants;
+    // Of a text that is right in all else.
+    std::string preprocessed;
+    std::optional<TextError> misplaced;
+    bool may_recurse = false;
 };
 
 // `only`: the host's name of the kernel that is needed; null for all of them.
