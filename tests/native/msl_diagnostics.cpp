@@ -216,6 +216,26 @@ static void spaces_that_stay() {
     msl_library_release(library);
 }
 
+static void attributes_with_a_mistake() {
+    const auto errors_of = [](const std::string &attribute) {
+        return errors("kernel void f(device int *x " + attribute +
+                      ",\n    device int *y [[buffer(1)]]) {\n    x[0] = y[0];\n}\n");
+    };
+    CHECK_TEXT(errors_of("[[buffer(0]]"),
+               "program_source:1:39: error: expected ')' in these attributes\n"
+               "kernel void f(device int *x [[buffer(0]],\n"
+               "                                      ^\n");
+    CHECK(contains(errors_of("[[buffer(0))]]"), "1:40: error: expected ']' in these attributes"));
+    CHECK(contains(errors_of("[[buffer(0)"), "program_source:"));
+    for (const char *attribute : {"[[buffer]]", "[[buffer()]]"}) {
+        CHECK(contains(errors_of(attribute),
+                       "1:27: error: 'x' has an attribute without its index\n"));
+    }
+    CHECK(contains(errors("kernel void f(uint i [[thread_position_in_gird]]) {}"),
+                   "1:20: error: parameter 'i' of kernel 'f' has no attribute that gives it a "
+                   "value; unknown: 'thread_position_in_gird'\n"));
+}
+
 static void functions_that_call_themselves() {
     CHECK_TEXT(errors("int f(int n) {\n    return n > 0 ? f(n - 1) : 0;\n}\n"
                       "kernel void k(device int *x [[buffer(0)]]) { x[0] = f(x[1]); }\n"),
@@ -421,6 +441,7 @@ int main() {
     pointers_that_change_their_address_space();
     changed_spaces_of_any_kind();
     spaces_that_stay();
+    attributes_with_a_mistake();
     functions_that_call_themselves();
     variables_that_outlive_a_kernel();
     overloads_and_templates_take_any_address_space();

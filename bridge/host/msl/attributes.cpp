@@ -1,5 +1,7 @@
 #include "attributes.h"
 
+#include "text_error.h"
+
 #include <algorithm>
 
 namespace msl {
@@ -17,6 +19,27 @@ size_t read_attributes(const Tokens &tokens, size_t k, Attributes &found) {
         found.push_back(std::move(attribute));
     }
     return last;
+}
+
+void refuse_unbalanced_attributes(const Tokens &tokens) {
+    for (size_t k = 0; k < tokens.size(); k++) {
+        if (!tokens.opens_attributes(k)) continue;
+        std::string closing;  // what the open brackets wait for
+        do {
+            const std::string_view token = tokens[k];
+            if (token == "(") closing += ')';
+            if (token == "[") closing += ']';
+            if (token == "{") closing += '}';
+            if (token == ")" || token == "]" || token == "}") {
+                if (token[0] != closing.back()) {
+                    throw TextError{tokens.position(k), "expected '" +
+                                                            closing.substr(closing.size() - 1) +
+                                                            "' in these attributes"};
+                }
+                closing.pop_back();
+            }
+        } while (!closing.empty() && ++k < tokens.size());
+    }
 }
 
 const Attribute *find_attribute(const Attributes &attributes, std::string_view name) {

@@ -15,6 +15,10 @@ using Attributes = std::vector<Attribute>;
 // Adds what the group that opens at k holds; returns the index of its last bracket.
 size_t read_attributes(const Tokens &tokens, size_t k, Attributes &found);
 
+// Clang skips what it does not know up to the bracket that it takes for the closing one, which
+// hides whatever lies between. Throws TextError.
+void refuse_unbalanced_attributes(const Tokens &tokens);
+
 const Attribute *find_attribute(const Attributes &attributes, std::string_view name);
 
 // What adjacent string literals spell together.

@@ -105,6 +105,10 @@ class KernelGlue {
 
     std::string bound(const Parameter &parameter, const std::string &type, const std::string &kind,
                       const std::string &index) {
+        if (index.empty()) {
+            throw TextError{parameter.position,
+                            "'" + parameter.name + "' has an attribute without its index"};
+        }
         const Attribute *enabled = find_attribute(parameter.attributes, "function_constant");
         const std::string condition = enabled ? "bool(" + enabled->argument + ")" : "true";
         const std::string used = parameter.used ? condition : "false";
@@ -146,7 +150,11 @@ class KernelGlue {
     [[noreturn]] void refuse(const Parameter &parameter) const {
         const std::string subject =
             "parameter '" + parameter.name + "' of kernel '" + kernel_.name + "' ";
-        throw TextError{parameter.position, subject + "has no attribute that gives it a value"};
+        std::string unknown;
+        for (const Attribute &attribute : parameter.attributes)
+            unknown += (unknown.empty() ? "; unknown: '" : ", '") + attribute.name + "'";
+        throw TextError{parameter.position,
+                        subject + "has no attribute that gives it a value" + unknown};
     }
 
     const Kernel &kernel_;

@@ -45,6 +45,7 @@ void rewrite_pragmas(std::string &text) {
 Rewritten rewrite(std::string preprocessed, const char *only) {
     rewrite_pragmas(preprocessed);
     Tokens tokens(preprocessed);
+    refuse_unbalanced_attributes(tokens);
     refuse_unsupported(tokens);
     const std::vector<Declaration> declarations = find_declarations(tokens);
     Rewritten result;
