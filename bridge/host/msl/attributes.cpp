@@ -1,7 +1,5 @@
 #include "attributes.h"
 
-#include "text_error.h"
-
 #include <algorithm>
 
 namespace msl {
@@ -21,7 +19,7 @@ size_t read_attributes(const Tokens &tokens, size_t k, Attributes &found) {
     return last;
 }
 
-void refuse_unbalanced_attributes(const Tokens &tokens) {
+std::optional<TextError> find_unbalanced_attributes(const Tokens &tokens) {
     for (size_t k = 0; k < tokens.size(); k++) {
         if (!tokens.opens_attributes(k)) continue;
         std::string closing;  // what the open brackets wait for
@@ -32,14 +30,15 @@ void refuse_unbalanced_attributes(const Tokens &tokens) {
             if (token == "{") closing += '}';
             if (token == ")" || token == "]" || token == "}") {
                 if (token[0] != closing.back()) {
-                    throw TextError{tokens.position(k), "expected '" +
-                                                            closing.substr(closing.size() - 1) +
-                                                            "' in these attributes"};
+                    return TextError{tokens.position(k), "expected '" +
+                                                             closing.substr(closing.size() - 1) +
+                                                             "' in these attributes"};
                 }
                 closing.pop_back();
             }
         } while (!closing.empty() && ++k < tokens.size());
     }
+    return {};
 }
 
 const Attribute *find_attribute(const Attributes &attributes, std::string_view name) {

@@ -1,6 +1,9 @@
 // MSL attributes: [[name(argument), ...]].
 #pragma once
+#include "text_error.h"
 #include "tokens.h"
+
+#include <optional>
 
 namespace msl {
 
@@ -16,8 +19,8 @@ using Attributes = std::vector<Attribute>;
 size_t read_attributes(const Tokens &tokens, size_t k, Attributes &found);
 
 // Clang skips what it does not know up to the bracket that it takes for the closing one, which
-// hides whatever lies between. Throws TextError.
-void refuse_unbalanced_attributes(const Tokens &tokens);
+// hides whatever lies between.
+std::optional<TextError> find_unbalanced_attributes(const Tokens &tokens);
 
 const Attribute *find_attribute(const Attributes &attributes, std::string_view name);
 

@@ -137,7 +137,8 @@ class Printer {
     void print_insertion(const std::string &proposed, std::string_view line,
                          const Columns &columns) {
         const size_t start = proposed.find_first_not_of(' ');
-        if (start == std::string::npos) return;
+        const bool ours = proposed.find("msl_") != std::string::npos;
+        if (start == std::string::npos || ours) return;
         text_ += indentation(line, columns.of(start + 1) - 1) + user_names(proposed.substr(start)) +
                  "\n";
     }

@@ -45,11 +45,11 @@ void rewrite_pragmas(std::string &text) {
 Rewritten rewrite(std::string preprocessed, const char *only) {
     rewrite_pragmas(preprocessed);
     Tokens tokens(preprocessed);
-    refuse_unbalanced_attributes(tokens);
     refuse_unsupported(tokens);
     const std::vector<Declaration> declarations = find_declarations(tokens);
     Rewritten result;
-    result.misplaced = find_mutable_variable(tokens, declarations);
+    result.misplaced = find_unbalanced_attributes(tokens);
+    if (!result.misplaced) result.misplaced = find_mutable_variable(tokens, declarations);
     result.may_recurse = may_recurse(tokens, declarations);
     result.preprocessed = std::move(preprocessed);
     result.kernels = take_kernels(tokens, declarations);
