@@ -285,6 +285,7 @@ prefill_attention(constant FlashAttnPrefillSimdgroupParams &params [[buffer(0)]]
                 spread(output[j], own_scores, lane) *= quad_factor;
                 gather(output[j], own_scores);
             }
+            simdgroup_barrier(mem_flags::mem_threadgroup);  // the next step's scores come here
         }
         Factor weights[STRIP][KEY_BLOCKS];
         for (int i = 0; i < STRIP; i++) {
