@@ -70,6 +70,10 @@ fm_status fm_buffer_wrap(fm_device *device, void *memory, size_t length, fm_rele
     }
 }
 
+void fm_buffer_limit(fm_buffer *buffer, size_t end) {
+    fm_system_limit_buffer(buffer->metal, end);
+}
+
 void *fm_buffer_contents(const fm_buffer *buffer) {
     return buffer->contents;
 }

@@ -103,6 +103,8 @@ void fm_system_device_describe(id<MTLDevice> device, fm_device_info *out);
 
 /* Lets a thread that is about to wait do short work of the queue itself, where that is possible. */
 void fm_system_help(id<MTLCommandQueue> queue);
+/* Says where the memory ends that kernels may touch. */
+void fm_system_limit_buffer(id<MTLBuffer> buffer, size_t end);
 
 /* fm_host_control of flashmetal.h is implemented there, too. */
 

@@ -1,4 +1,5 @@
 #import "internal.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Metal raises an exception for a version that it does not know. */
@@ -94,6 +95,21 @@ fm_status fm_library_open(fm_device *device, const char *path, fm_library **out,
             status = fm_fail_with(error, FM_IO_FAILED, cause, "Metal returned no library");
     }
     return finish(library, status, out);
+}
+
+char *fm_library_copy_names(const fm_library *library) {
+    size_t length = 0;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) return NULL;
+    @autoreleasepool {
+        NSArray *names = library->metal.functionNames;
+        for (NSUInteger i = 0; i < names.count; i++)
+            fprintf(out, "%s\n", [(NSString *)[names objectAtIndex:i] UTF8String]);
+    }
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
 }
 
 void fm_library_release(fm_library *library) {

@@ -35,6 +35,7 @@ cdef extern from "flashmetal.h" nogil:
         bint no_tensor_api
         const char *order
         uint64_t seed
+        const char *checks
 
     ctypedef struct fm_device_info:
         uint64_t registry_id
@@ -141,6 +142,7 @@ cdef fm_status buffer_create(fm_device *device, size_t length, fm_buffer **out,
                              fm_error *error) noexcept nogil
 cdef fm_status buffer_wrap(fm_device *device, void *memory, size_t length, fm_release_fn release,
                            void *context, fm_buffer **out, fm_error *error) noexcept nogil
+cdef void buffer_limit(fm_buffer *buffer, size_t end) noexcept nogil
 cdef void *buffer_contents(const fm_buffer *buffer) noexcept nogil
 cdef size_t buffer_length(const fm_buffer *buffer) noexcept nogil
 cdef fm_status buffer_track(fm_buffer *buffer, fm_error *error) noexcept nogil
@@ -153,6 +155,7 @@ cdef fm_status library_compile(fm_device *device, const char *source, size_t len
                                fm_error *error) noexcept nogil
 cdef fm_status library_open(fm_device *device, const char *path, fm_library **out,
                             fm_error *error) noexcept nogil
+cdef char *library_copy_names(const fm_library *library) noexcept nogil
 cdef void library_release(fm_library *library) noexcept nogil
 
 cdef fm_status pipeline_create(fm_device *device, fm_library *library, const char *function,

@@ -39,6 +39,7 @@ cdef extern from "flashmetal.h" nogil:
                              void *context, fm_buffer **out, fm_error *error)
     void *fm_buffer_contents(const fm_buffer *buffer)
     size_t fm_buffer_length(const fm_buffer *buffer)
+    void fm_buffer_limit(fm_buffer *buffer, size_t end)
     fm_status fm_buffer_track(fm_buffer *buffer, fm_error *error)
     void fm_buffer_track_with(fm_buffer *buffer, const fm_buffer *other)
     bint fm_buffer_is_busy(const fm_buffer *buffer)
@@ -49,6 +50,7 @@ cdef extern from "flashmetal.h" nogil:
                                  fm_error *error)
     fm_status fm_library_open(fm_device *device, const char *path, fm_library **out,
                               fm_error *error)
+    char *fm_library_copy_names(const fm_library *library)
     void fm_library_release(fm_library *library)
 
     fm_status fm_pipeline_create(fm_device *device, fm_library *library, const char *function,
@@ -173,6 +175,10 @@ cdef fm_status buffer_wrap(fm_device *device, void *memory, size_t length, fm_re
     return fm_buffer_wrap(device, memory, length, release, context, out, error)
 
 
+cdef void buffer_limit(fm_buffer *buffer, size_t end) noexcept nogil:
+    fm_buffer_limit(buffer, end)
+
+
 cdef void *buffer_contents(const fm_buffer *buffer) noexcept nogil:
     return fm_buffer_contents(buffer)
 
@@ -207,6 +213,10 @@ cdef fm_status library_compile(fm_device *device, const char *source, size_t len
 cdef fm_status library_open(fm_device *device, const char *path, fm_library **out,
                             fm_error *error) noexcept nogil:
     return fm_library_open(device, path, out, error)
+
+
+cdef char *library_copy_names(const fm_library *library) noexcept nogil:
+    return fm_library_copy_names(library)
 
 
 cdef void library_release(fm_library *library) noexcept nogil:

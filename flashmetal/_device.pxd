@@ -10,6 +10,7 @@ cdef class Device:
     cdef fm_device *handle            # owned; NULL never after __init__
     cdef fm_device_info info
     cdef readonly uint64_t registry_id
+    cdef readonly object checks       # host Metal: as asked for
     cdef object __weakref__
 
 

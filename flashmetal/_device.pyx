@@ -25,6 +25,7 @@ __all__ = ["Device"]
 
 ENGINES = ("auto", "simt", "native")
 ORDERS = ("highest", "lowest", "random")
+CHECKS = (False, True, "strict")
 
 
 cdef class Device:
@@ -50,6 +51,13 @@ cdef class Device:
         Which SIMD-group and lane runs first where Metal leaves it open.
     seed : int
         Of the random order.
+    checks : bool or "strict"
+        Whether what kernels do to memory is checked, which needs engine="simt" and makes them many
+        times slower. An access outside its buffer, a race between threads, threadgroups or
+        dispatches, and threadgroup memory that is read before it is written end the command buffer
+        with an error that names kernel, threads, argument and byte. Threads of one SIMD-group are
+        taken to run in lockstep, and a write that changes nothing for no race; "strict" asks for a
+        barrier there, too.
 
     Attributes
     ----------
@@ -69,7 +77,7 @@ cdef class Device:
     """
 
     def __cinit__(self, engine="auto", threads=None, tensor_api=True, max_threads=None,
-                  order="highest", seed=0):
+                  order="highest", seed=0, checks=False):
         cdef fm_device_options options
         cdef fm_error error
         cdef fm_status status
@@ -88,6 +96,9 @@ cdef class Device:
             options.max_threads = to_integer(max_threads, 1, UINT32_MAX, "Device",
                                              "max_threads")
         options.no_tensor_api = not need_truth(tensor_api, "Device", "tensor_api")
+        require_checks(checks, engine)
+        if checks is not False:
+            options.checks = b"strict" if checks == "strict" else b"on"
         options.seed = to_integer(seed, 0, INT64_MAX, "Device", "seed")
         _host.prepare()
         with nogil:
@@ -95,6 +106,7 @@ cdef class Device:
             check(status, &error, NULL)
             device_get_info(self.handle, &self.info)
         self.registry_id = self.info.registry_id
+        self.checks = checks
 
     def __dealloc__(self):
         with nogil:
@@ -238,6 +250,19 @@ cdef class Device:
     def unified_memory(self):
         """Whether CPU and GPU share memory."""
         return self.info.unified_memory
+
+
+cdef require_checks(checks, engine):
+    if not any(checks is choice or (isinstance(checks, str) and checks == choice)
+               for choice in CHECKS):
+        raise InvalidArgument(
+            f"Device: checks must be False, True or 'strict', got {checks!r}"
+        )
+    if checks is not False and engine != "simt":
+        raise InvalidArgument(
+            f"Device: checks={checks!r} needs engine='simt', which runs the shader itself, got "
+            f"engine={engine!r}"
+        )
 
 
 cdef require_choice(str argument, value, tuple choices):

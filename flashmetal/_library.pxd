@@ -8,4 +8,5 @@ cdef class Library:
 
 
 cdef Library compile_library(Device device, str name, bytes source, object options)
+cdef list names_in(Library library)
 cdef Library open_library(Device device, str name, str path)

@@ -5,7 +5,7 @@ from libc.stdlib cimport free, malloc
 
 from flashmetal._bridge cimport (
     check, check_not_forked, fm_compile_options, fm_error, fm_library, fm_macro, fm_math_mode,
-    library_compile, library_open, library_release,
+    library_compile, library_copy_names, library_open, library_release,
 )
 from flashmetal._device cimport Device
 
@@ -81,6 +81,18 @@ cdef Library open_library(Device device, str name, str path):
     with nogil:
         check(library_open(device.handle, c_path, &handle, &error), &error, c_name)
     return adopt(device, handle)
+
+
+cdef list names_in(Library library):
+    cdef char *text
+    with nogil:
+        text = library_copy_names(library.handle)
+    if text is NULL:
+        raise MemoryError
+    try:
+        return text.decode("utf-8").splitlines()
+    finally:
+        free(text)
 
 
 cdef Library adopt(Device device, fm_library *handle):

@@ -1,4 +1,5 @@
 from ._device import Device
+from .kernel_argument import KernelArgument
 
 class Pipeline:
     @property
@@ -13,3 +14,5 @@ class Pipeline:
     def simd_width(self) -> int: ...
     @property
     def static_threadgroup_memory(self) -> int: ...
+    @property
+    def arguments(self) -> list[KernelArgument]: ...

@@ -4,8 +4,9 @@ from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, uint32_t
 from libc.stdlib cimport free, malloc
 
 from flashmetal._bridge cimport (
-    FM_CONSTANT_BOOL, FM_CONSTANT_INT, check, check_not_forked, fm_constant, fm_constant_type,
-    fm_error, fm_pipeline, pipeline_create, pipeline_get_info, pipeline_release,
+    FM_CONSTANT_BOOL, FM_CONSTANT_INT, FM_MAX_BUFFERS, check, check_not_forked, fm_constant,
+    fm_constant_type, fm_error, fm_pipeline, fm_pipeline_info, pipeline_create, pipeline_get_info,
+    pipeline_release,
 )
 from flashmetal._integer cimport to_integer
 from flashmetal._library cimport Library
@@ -13,6 +14,7 @@ from flashmetal._library cimport Library
 import numpy as np
 
 from flashmetal.errors import InvalidArgument, InvalidType
+from flashmetal.kernel_argument import KernelArgument
 
 __all__ = ["Pipeline"]
 
@@ -66,6 +68,23 @@ cdef class Pipeline:
     def static_threadgroup_memory(self):
         """Bytes of threadgroup memory that the kernel itself declares."""
         return self.info.static_threadgroup_memory
+
+    @property
+    def arguments(self):
+        """What the kernel takes: its buffers, then its threadgroup memory, by index."""
+        return [
+            *[buffer_argument(self.info, i) for i in range(FM_MAX_BUFFERS)
+              if self.info.declared >> i & 1],
+            *[KernelArgument("threadgroup", i, None, "writes", 0) for i in range(FM_MAX_BUFFERS)
+              if self.info.threadgroup_declared >> i & 1],
+        ]
+
+
+cdef object buffer_argument(const fm_pipeline_info *info, int i):
+    name = info.name[i].decode("utf-8") if info.name[i] != NULL else None
+    used = info.used >> i & 1
+    access = "unused" if not used else "writes" if info.writable >> i & 1 else "reads"
+    return KernelArgument("buffer", i, name, access, info.size[i])
 
 
 cdef tuple normalise_constants(str name, object constants):

@@ -18,6 +18,7 @@ class KernelRegistry:
         *,
         device: Device | None = None,
     ) -> Pipeline: ...
+    def kernel_names(self, name: str) -> list[str]: ...
     def probe_optional_pipeline(
         self,
         name: str,

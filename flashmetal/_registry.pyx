@@ -7,7 +7,7 @@ import weakref
 
 from flashmetal._argument cimport need, need_text
 from flashmetal._device cimport Device
-from flashmetal._library cimport Library, compile_library, open_library
+from flashmetal._library cimport Library, compile_library, names_in, open_library
 from flashmetal._pipeline cimport Pipeline, create_pipeline, normalise_constants
 
 from flashmetal._once import Once
@@ -153,6 +153,32 @@ cdef class KernelRegistry:
         if constants is None:
             return self.find_pipeline(name)
         return self.make_once(self.find_kernel(name), name, normalise_constants(name, constants))
+
+    def kernel_names(self, name):
+        """Compile the text that is registered under a name, and list its kernels.
+
+        Those are instances of templates by their host names. A kernel with function constants may
+        still need values for them.
+
+        Parameters
+        ----------
+        name
+            As registered, whether or not the text has a kernel of this name.
+
+        Returns
+        -------
+        list of str
+            In the order of the text.
+
+        Raises
+        ------
+        KernelNotFound
+            When nothing is registered under the name.
+        ShaderCompilationError
+            When the source does not compile.
+        """
+        cdef RegisteredKernel kernel = self.find_kernel(need_text(name, "kernel_names", "name"))
+        return names_in(kernel.program.get_library(self.device, name, ()))
 
     cdef Pipeline find_pipeline(self, str name):
         cdef RegisteredKernel kernel = self.find_kernel(name)

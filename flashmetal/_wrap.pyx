@@ -12,6 +12,7 @@ from flashmetal cimport _device
 from flashmetal._argument cimport need_truth
 from flashmetal._bridge cimport (
     FM_ALLOCATION_FAILED,
+    buffer_limit,
     buffer_track_with,
     buffer_wrap,
     check,
@@ -156,6 +157,7 @@ cdef Allocation wrap_pages(Device device, Source *source):
     allocation = new_allocation()
     make_buffer(device, allocation, <void *>first, length, source.held)
     source.held = NULL
+    buffer_limit(allocation.handle, end - first)
     finish(allocation, device, begin - first, end - first)
     return allocation
 

@@ -9,7 +9,10 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
+from . import check
+from ._device import Device
 from .bench import command as bench
 from .errors import FlashMetalError
 from .info import as_text as info_as_text
@@ -28,8 +31,8 @@ STATUS_INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status.
 
-    0: all is well. 1: `verify` found a broken limit, or the output could not be written. 2: wrong
-    usage, no device, or not enough memory. 130: interrupted.
+    0: all is well. 1: `verify` found a broken limit, `check` an error, or the output could not be
+    written. 2: wrong usage, no device, or not enough memory. 130: interrupted.
     """
     options = _parser().parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
@@ -74,17 +77,56 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="show the device, versions and folders in use")
     info.set_defaults(run=_run_info)
 
-    check = commands.add_parser("verify", help="compare the kernels with float64")
-    check.add_argument("--quick", action="store_true", help="a coarser grid, a few seconds long")
-    check.add_argument("--engine", help="only this engine of host Metal, e.g. simt")
-    check.set_defaults(run=_run_verify)
+    comparison = commands.add_parser("verify", help="compare the kernels with float64")
+    comparison.add_argument(
+        "--quick", action="store_true", help="a coarser grid, a few seconds long"
+    )
+    comparison.add_argument("--engine", help="only this engine of host Metal, e.g. simt")
+    comparison.set_defaults(run=_run_verify)
 
+    _add_check_parser(commands)
     bench.add_parser(commands)
 
-    for command in (info, check):
+    for command in (info, comparison):
         command.add_argument("--json", action="store_true", help="one JSON object on stdout")
         command.add_argument("--threads", type=int, metavar="N", help="CPU threads of host Metal")
     return parser
+
+
+def _add_check_parser(commands: Any) -> None:
+    parser = commands.add_parser("check", help="compile Metal sources and list their kernels")
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument(
+        "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro"
+    )
+    parser.add_argument(
+        "--constant", action="append", default=[], metavar="INDEX=VALUE", help="a function constant"
+    )
+    parser.add_argument(
+        "--include", action="append", default=[], metavar="FOLDER", help="of headers to include"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.set_defaults(run=_run_check)
+
+
+def _run_check(options: argparse.Namespace) -> int:
+    try:
+        constants = check.read_constants(options.constant)
+    except ValueError:
+        return _complain("--constant takes INDEX=VALUE, e.g. 0=128 or 1=true", STATUS_REFUSED)
+    macros = check.read_macros(options.define)
+    device = Device(engine="simt")
+    try:
+        headers = check.read_headers(options.include)
+        reports = [
+            check.check_file(path, device, macros=macros, constants=constants, headers=headers)
+            for path in options.files
+        ]
+    except (OSError, UnicodeDecodeError) as error:
+        name = getattr(error, "filename", None)
+        return _complain(f"cannot read {name or 'a file'}: {error}", STATUS_REFUSED)
+    print(check.as_json(reports) if options.json else check.as_text(reports))
+    return STATUS_FAILED if any(report["errors"] for report in reports) else 0
 
 
 def _run_info(options: argparse.Namespace) -> int:

@@ -72,6 +72,8 @@ def find_library(
         A path for the bridge; None when the text is not a shipped one, the options differ or the
         package has no library for this kind of device or these constants.
     """
+    if device.checks:
+        return None  # they were compiled without
     shader = _shaders_by_digest().get(digest)
     if shader is None or SHADER_OPTIONS[shader] != options:
         return None

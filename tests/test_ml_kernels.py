@@ -1,4 +1,7 @@
-"""Whole kernels as libraries for machine learning ship them, against NumPy, in each order."""
+"""Whole kernels as libraries for machine learning ship them, against NumPy, in each order.
+
+The checks of memory have nothing to say against them.
+"""
 
 import functools
 import pathlib
@@ -18,11 +21,13 @@ pytestmark = pytest.mark.keeps_objects
 
 
 @functools.cache
-def registry(order):
-    return fm.KernelRegistry(fm.Device(order=order, seed=7))
+def registry(mode):
+    if mode == "checked":
+        return fm.KernelRegistry(fm.Device(engine="simt", checks=True))
+    return fm.KernelRegistry(fm.Device(order=mode, seed=7))
 
 
-@pytest.fixture(params=ORDERS)
+@pytest.fixture(params=[*ORDERS, "checked"])
 def run(request):
     """Runs a kernel over arrays and scalars by index; gives back the array `out`."""
 

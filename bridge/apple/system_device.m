@@ -10,6 +10,7 @@ static fm_status refuse_options(const fm_device_options *options, fm_error *erro
         {"engine", options->engine != NULL},        {"threads", options->threads != 0},
         {"max_threads", options->max_threads != 0}, {"no_tensor_api", options->no_tensor_api},
         {"order", options->order != NULL},          {"seed", options->seed != 0},
+        {"checks", options->checks != NULL},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (fields[i].given)
@@ -48,6 +49,12 @@ void fm_system_device_describe(id<MTLDevice> device, fm_device_info *out) {
 /* A GPU needs no help. */
 void fm_system_help(id<MTLCommandQueue> queue) {
     (void)queue;
+}
+
+/* Metal has no word for it. */
+void fm_system_limit_buffer(id<MTLBuffer> buffer, size_t end) {
+    (void)buffer;
+    (void)end;
 }
 
 const struct hm_control *fm_host_control(void) {

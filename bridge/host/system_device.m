@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #import "internal.h"
+#include "HMBuffer.h"
 #include "HMCommandQueue.h"
 #include "HMDevice.h"
 #include "control.h"
@@ -12,6 +13,9 @@ static const char *const ENGINE_NAMES[] = {
     [HMEngineAuto] = "auto", [HMEngineSIMT] = "simt", [HMEngineNative] = "native"};
 static const char *const ORDER_NAMES[] = {
     [SIMT_HIGHEST_FIRST] = "highest", [SIMT_LOWEST_FIRST] = "lowest", [SIMT_RANDOM] = "random"};
+
+static const char *const CHECKS_NAMES[] = {
+    [HMChecksNone] = "off", [HMChecksOn] = "on", [HMChecksStrict] = "strict"};
 
 /* The place of `name` among `count` names, 0 for NULL; -1: it is none of them. */
 static int find_name(const char *name, const char *const *names, int count) {
@@ -37,6 +41,13 @@ static fm_status read_options(const fm_device_options *options, HMDeviceOptions 
     if (options->max_threads > HM_MAX_THREADS)
         return fm_fail(error, FM_INVALID_ARGUMENT, "max_threads must be at most %d, not %u",
                        HM_MAX_THREADS, options->max_threads);
+    int checks = find_name(options->checks, CHECKS_NAMES, 3);
+    if (checks < 0)
+        return fm_fail(error, FM_INVALID_ARGUMENT,
+                       "checks must be \"off\", \"on\" or \"strict\", not \"%s\"", options->checks);
+    if (checks != HMChecksNone && engine != HMEngineSIMT)
+        return fm_fail(error, FM_INVALID_ARGUMENT, "checks need the engine \"simt\", not \"%s\"",
+                       ENGINE_NAMES[engine]);
     *out = (HMDeviceOptions){
         .engine = (HMEngine)engine,
         .threads = options->threads,
@@ -44,6 +55,7 @@ static fm_status read_options(const fm_device_options *options, HMDeviceOptions 
         .noTensorAPI = options->no_tensor_api,
         .order = (simt_order)order,
         .seed = options->seed,
+        .checks = (HMChecks)checks,
     };
     return FM_OK;
 }
@@ -85,6 +97,11 @@ void fm_system_device_describe(id<MTLDevice> device, fm_device_info *out) {
 
 void fm_system_help(id<MTLCommandQueue> queue) {
     [(HMCommandQueue *)queue help];
+}
+
+void fm_system_limit_buffer(id<MTLBuffer> buffer, size_t end) {
+    HMBuffer *limited = (HMBuffer *)buffer;
+    if (limited->_device->_options.checks != HMChecksNone) limited->_end = end;
 }
 
 const struct hm_control *fm_host_control(void) {

@@ -63,6 +63,8 @@ typedef struct fm_device_options {
     const char *order;    /* "highest", "lowest" or "random" SIMD-group and lane first;
                              NULL: "highest" */
     uint64_t seed;        /* of the random order */
+    const char *checks;   /* "on" or "strict": whether kernels keep to their memory, without races;
+                             only of the engine "simt"; NULL: no checks */
 } fm_device_options;
 
 typedef struct fm_device_info {
@@ -99,6 +101,9 @@ fm_status fm_buffer_create(fm_device *device, size_t length, fm_buffer **out, fm
 /* Existing memory, not copied: whole pages. On failure `release` is not called. */
 fm_status fm_buffer_wrap(fm_device *device, void *memory, size_t length, fm_release_fn release,
                          void *context, fm_buffer **out, fm_error *error);
+/* Bytes past `end`, on the last page of wrapped memory, are not the buffer's: only host Metal's
+ * checks look. Before the first dispatch that uses it. */
+void fm_buffer_limit(fm_buffer *buffer, size_t end);
 void *fm_buffer_contents(const fm_buffer *buffer);
 size_t fm_buffer_length(const fm_buffer *buffer);
 /* Counts the command buffers that bind it from now on. */
@@ -137,6 +142,8 @@ fm_status fm_library_compile(fm_device *device, const char *source, size_t lengt
                              const fm_compile_options *options, fm_library **out, fm_error *error);
 /* A precompiled library: a .metallib, or on host Metal a .hostlib. */
 fm_status fm_library_open(fm_device *device, const char *path, fm_library **out, fm_error *error);
+/* The names of its kernels, a line each; malloc'ed, the caller frees it. NULL: no memory. */
+char *fm_library_copy_names(const fm_library *library);
 void fm_library_release(fm_library *library);
 
 /* ---- pipeline ------------------------------------------------------------------------------ */

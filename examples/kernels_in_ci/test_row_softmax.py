@@ -1,4 +1,7 @@
-"""Tests a Metal kernel against NumPy, in every order of its threads that host Metal offers."""
+"""Tests a Metal kernel against NumPy, in every order of its threads that host Metal offers.
+
+And once with its memory checked: bounds, races and threadgroup memory read before it is written.
+"""
 
 import pathlib
 
@@ -8,12 +11,16 @@ import pytest
 import flashmetal as fm
 
 SOURCE = pathlib.Path(__file__).with_name("row_softmax.metal").read_text()
-HAS_ORDERS = fm.Device().is_host  # Apple's GPUs choose their own
+IS_HOST = fm.Device().is_host  # Apple's GPUs choose their own order, and check nothing
+MODES = {
+    "checked": {"engine": "simt", "checks": True},
+    **{order: {"order": order} for order in ("highest", "lowest", "random")},
+}
 
 
-@pytest.fixture(params=["highest", "lowest", "random"] if HAS_ORDERS else ["highest"])
+@pytest.fixture(params=MODES if IS_HOST else [None])
 def device(request):
-    return fm.Device(order=request.param)
+    return fm.Device(**MODES.get(request.param, {}))
 
 
 @pytest.mark.parametrize("columns", [1, 31, 128, 1000])

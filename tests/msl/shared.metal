@@ -151,6 +151,7 @@ kernel void brains_and_integers(CHECKED, constant int *zeros [[buffer(1)]]) {
     sum += x;
     half product = 2;
     product *= x;
-    CHECK(index == 7 && sum == 3.5f && product == 6 && +x == 3 && 2.0f * x == 6 && x / 2.0h == 1.5f);
+    CHECK(index == 7 && sum == 3.5f && product == 6 && +x == 3 && 2.0f * x == 6 &&
+          x / 2.0h == 1.5f);
     CHECK(x < 3.5f && 2.5h < x && x == 3.0f && is_same_v<decltype(x * 1.0h), float>);
 }

@@ -35,7 +35,7 @@ static void bind(simt_launch &launch, uint32_t index, void *pointer, size_t byte
 
 // The line of a check that failed, 0 for none.
 static uint32_t run(simt_pool *pool, const msl_library *library, const msl_kernel *kernel,
-                    uint32_t threads, simt_order order) {
+                    uint32_t threads, simt_order order, simt_checker *checker = nullptr) {
     Buffers buffers;
     prepare(buffers, kernel->name, threads);
     simt_launch launch = {};
@@ -52,6 +52,8 @@ static uint32_t run(simt_pool *pool, const msl_library *library, const msl_kerne
     launch.threads[0] = launch.threads_per_threadgroup[0] = threads;
     launch.order = order;
     launch.seed = threads;
+    launch.checker = checker;
+    if (checker) simt_checker_order(checker);
     simt_fault fault = {};
     if (simt_run(pool, &launch, &fault) != SIMT_FAULT_NONE) {
         std::fprintf(stderr, "%s: %s\n", kernel->name, fault.message);
@@ -88,6 +90,35 @@ static int failures_of(simt_pool *pool, const std::string &file, msl_math_mode m
     return failures;
 }
 
+// Its threads all write several values, one after the other, to the same place.
+static const std::string RACY = "misaligned";
+
+// The kernels whose memory is checked: they keep to theirs, without a race.
+static int findings_in(simt_pool *pool, const std::string &file) {
+    const std::string folder = std::string(MSL_KERNELS) + "/";
+    Request request(read_file(folder + "checks.h") + "#line 1 \"" + file + "\"\n" +
+                    read_file(folder + file));
+    request.constants = CONSTANTS;
+    request.constant_count = std::size(CONSTANTS);
+    request.checks = true;
+    msl_library *library = request.compile();
+    CHECK(library);
+    msl_library_bind(library, &simt_runtime);
+    simt_checker *checker = simt_checker_create(false);
+    int findings = 0;
+    for (size_t i = 0; i < msl_library_kernel_count(library); i++) {
+        const msl_kernel *kernel = msl_library_kernel(library, i);
+        for (const uint32_t threads : SIZES) {
+            if (kernel->max_threads && threads > kernel->max_threads) continue;
+            if (kernel->name == RACY) continue;
+            findings += run(pool, library, kernel, threads, SIMT_HIGHEST_FIRST, checker) != 0;
+        }
+    }
+    simt_checker_release(checker);
+    msl_library_release(library);
+    return findings;
+}
+
 int main() {
     const CompilerFolders folders;
     simt_pool *pool = simt_pool_create(2);
@@ -98,6 +129,7 @@ int main() {
         for (const msl_math_mode mode : {MSL_MATH_SAFE, MSL_MATH_RELAXED, MSL_MATH_FAST}) {
             failures += failures_of(pool, file, mode);
         }
+        failures += findings_in(pool, file);
     }
     CHECK(failures == 0);
     // The checks themselves can fail.

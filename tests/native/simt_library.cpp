@@ -17,3 +17,12 @@ bool msl_library_place(const msl_library *, const void *address, msl_place *plac
     *place = {"source", 7, true};
     return true;
 }
+
+const void *msl_library_image(const msl_library *, size_t *bytes) {
+    *bytes = 0;
+    return nullptr;
+}
+
+char *msl_library_threadgroup_variable(const msl_library *, size_t, size_t *) {
+    return nullptr;
+}

@@ -8,6 +8,7 @@
     HMDevice *_device; /* lives as long as the process */
     void *_memory;
     NSUInteger _length;
+    NSUInteger _end; /* of what kernels may touch; `_length` but for wrapped memory */
     MTLResourceOptions _options;
     void (^_deallocator)(void *, NSUInteger); /* owned */
     BOOL _isWrapped;                          /* somebody else's memory */

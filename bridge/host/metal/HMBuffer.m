@@ -25,7 +25,7 @@ static MTLStorageMode storage_mode(MTLResourceOptions options) {
         return nil;
     }
     _device = device;
-    _length = length;
+    _length = _end = length;
     _options = options;
     return self;
 }
@@ -43,7 +43,7 @@ static MTLStorageMode storage_mode(MTLResourceOptions options) {
     }
     _device = device;
     _memory = memory;
-    _length = length;
+    _length = _end = length;
     _options = options;
     _isWrapped = YES;
     if (deallocator) _deallocator = Block_copy(deallocator);

@@ -12,6 +12,7 @@
     NSString *_label;                /* owned */
     MTLDispatchType _dispatchType;
     BOOL _isEnded;
+    BOOL _isOrdered;                       /* the next dispatch comes after all before it */
     HMComputePipelineState *_pipeline;     /* held by the command buffer */
     HMBuffer *_buffers[MSL_MAX_BUFFERS];   /* likewise; nil: bytes or nothing */
     hm_binding _bindings[MSL_MAX_BUFFERS]; /* what they are in memory, and the bytes */

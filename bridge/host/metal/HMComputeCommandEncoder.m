@@ -50,6 +50,7 @@ static void hold(HMCommandBuffer *commandBuffer, id object, _Atomic uint64_t *ho
     _commandBuffer = [commandBuffer retain];
     _device = (HMDevice *)commandBuffer.device;
     _dispatchType = dispatchType;
+    _isOrdered = YES;
     _threadgroupMemoryLimit = _device.maxThreadgroupMemoryLength;
     return self;
 }
@@ -120,10 +121,16 @@ static void bind(HMComputeCommandEncoder *self, HMBuffer *buffer, void *memory, 
     self->_bound = memory ? self->_bound | bit : self->_bound & ~bit;
 }
 
+/* Of what may be touched. */
+static NSUInteger end_after(const HMBuffer *buffer, NSUInteger offset) {
+    return offset < buffer->_end ? buffer->_end : buffer->_length;
+}
+
 static void bind_at_offset(HMComputeCommandEncoder *self, HMBuffer *buffer, NSUInteger offset,
                            NSUInteger index) {
     if (offset < buffer->_length)
-        bind(self, buffer, (char *)buffer->_memory + offset, buffer->_length - offset, index);
+        bind(self, buffer, (char *)buffer->_memory + offset, end_after(buffer, offset) - offset,
+             index);
     else
         refuse(self->_commandBuffer, "offset %lu is beyond the buffer of %lu bytes at index %lu",
                offset, buffer->_length, index);
@@ -183,11 +190,11 @@ static void bind_at_offset(HMComputeCommandEncoder *self, HMBuffer *buffer, NSUI
     }
 }
 
-/* Whatever order the host runs dispatches in, it is theirs: a barrier has nothing to add. */
+/* The host runs dispatches in order, so that only checks ask for barriers. */
 - (void)memoryBarrierWithScope:(MTLBarrierScope)scope {
-    (void)scope;
     count_message();
-    is_open(self, "memoryBarrierWithScope:");
+    if (!is_open(self, "memoryBarrierWithScope:")) return;
+    if (scope & MTLBarrierScopeBuffers) _isOrdered = YES;
 }
 
 /* ---- dispatch ---- */
@@ -262,6 +269,8 @@ static void dispatch(HMComputeCommandEncoder *self, const NSUInteger grid[3],
     command->equivalent = pipeline->_equivalent;
     command->library = pipeline->_function->_library;
     command->kernel = pipeline->_function->_kernel;
+    command->ordered = self->_isOrdered;
+    self->_isOrdered = self->_dispatchType == MTLDispatchTypeSerial;
     for (int i = 0; i < 3; i++) {
         command->threads[i] = (uint32_t)grid[i];
         command->threads_per_threadgroup[i] = (uint32_t)threads[i];

@@ -10,6 +10,12 @@ typedef enum HMEngine {
     HMEngineNative, /* refuses kernels that it has no equivalent of */
 } HMEngine;
 
+typedef enum HMChecks {
+    HMChecksNone = 0,
+    HMChecksOn,
+    HMChecksStrict,
+} HMChecks;
+
 /* Zero means default. */
 typedef struct HMDeviceOptions {
     HMEngine engine;
@@ -17,7 +23,8 @@ typedef struct HMDeviceOptions {
     uint32_t maxThreads; /* per threadgroup, of every pipeline; 0: 1024 */
     BOOL noTensorAPI;
     simt_order order;
-    uint64_t seed; /* of the random order */
+    uint64_t seed;   /* of the random order */
+    HMChecks checks; /* of what kernels do to memory; of the engine simt alone */
 } HMDeviceOptions;
 
 /* Lives as long as the process, like the devices of Apple's Metal. */

@@ -9,7 +9,8 @@
 /* FNV-1a over the options, so that an id means the same in every process. */
 static uint64_t registry_id(const HMDeviceOptions *options) {
     const uint64_t fields[] = {options->engine,      options->threads, options->maxThreads,
-                               options->noTensorAPI, options->order,   options->seed};
+                               options->noTensorAPI, options->order,   options->seed,
+                               options->checks};
     uint64_t hash = 0xcbf29ce484222325;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         for (int shift = 0; shift < 64; shift += 8)

@@ -31,6 +31,10 @@
     if (hm_fault_fires("library", NULL))
         HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorFileNotFound,
                      "a fault that a test has armed");
+    else if (device->_options.checks != HMChecksNone)
+        HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
+                     "a library from a file was compiled without checks: for a device with checks, "
+                     "compile it from its source");
     else
         _library = HMOpen(path, error);
     return [self completed];

@@ -28,6 +28,7 @@ typedef struct hm_binding {
  * longer than all the rest of a dispatch. */
 typedef struct hm_dispatch {
     hm_command command;
+    bool ordered;                    /* comes after all that was encoded before it */
     const native_kernel *equivalent; /* of the kernel; NULL: none */
     const msl_library *library;
     const msl_kernel *kernel;

@@ -74,6 +74,7 @@ static msl_library *translate_with(translate work, HMDevice *device, NSString *s
             .macro_count = options.preprocessorMacros.count,
             .constants = constants,
             .constant_count = constant_count,
+            .checks = device->_options.checks != HMChecksNone,
             .tensor_api = version >= MTLLanguageVersion4_0,
             .function = function.UTF8String,
         };

@@ -19,7 +19,8 @@ static HMDeviceOptions normalised(const HMDeviceOptions *options) {
 
 static BOOL is_equal(const HMDeviceOptions *a, const HMDeviceOptions *b) {
     return a->engine == b->engine && a->threads == b->threads && a->maxThreads == b->maxThreads &&
-           a->noTensorAPI == b->noTensorAPI && a->order == b->order && a->seed == b->seed;
+           a->noTensorAPI == b->noTensorAPI && a->order == b->order && a->seed == b->seed &&
+           a->checks == b->checks;
 }
 
 /* Called with the lock held. */

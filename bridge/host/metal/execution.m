@@ -39,7 +39,8 @@ static MTLCommandBufferError error_code(simt_fault_kind kind) {
         return MTLCommandBufferErrorPageFault;
     case SIMT_FAULT_OUT_OF_MEMORY:
         return MTLCommandBufferErrorOutOfMemory;
-    case SIMT_FAULT_MISUSE: /* on a GPU the results are wrong */
+    case SIMT_FAULT_MEMORY: /* on a GPU the results are wrong */
+    case SIMT_FAULT_MISUSE:
         return MTLCommandBufferErrorInternal;
     }
     return MTLCommandBufferErrorInternal;
@@ -63,10 +64,14 @@ static simt_launch launch_of(HMDevice *device, const hm_dispatch *command) {
     return launch;
 }
 
-static void dispatch(HMDevice *device, const hm_dispatch *command, failure *out) {
+/* `checker` is NULL where nothing is checked. */
+static void dispatch(HMDevice *device, const hm_dispatch *command, simt_checker *checker,
+                     failure *out) {
     simt_fault fault = {.kind = SIMT_FAULT_NONE};
     simt_launch launch = launch_of(device, command);
     if (command->equivalent && native_run(command->equivalent, device->_pool, &launch)) return;
+    launch.checker = checker;
+    if (checker && command->ordered) simt_checker_order(checker);
     simt_fault_kind kind = simt_run(device->_pool, &launch, &fault);
     if (kind == SIMT_FAULT_NONE) return;
     out->code = error_code(kind);
@@ -74,11 +79,12 @@ static void dispatch(HMDevice *device, const hm_dispatch *command, failure *out)
     snprintf(out->text, sizeof out->text, "%s", fault.message);
 }
 
-static void run_command(HMDevice *device, const hm_command *command, failure *out) {
+static void run_command(HMDevice *device, const hm_command *command, simt_checker *checker,
+                        failure *out) {
     const hm_event_command *event = (const hm_event_command *)command;
     switch (command->kind) {
     case HM_COMMAND_DISPATCH:
-        dispatch(device, (const hm_dispatch *)command, out);
+        dispatch(device, (const hm_dispatch *)command, checker, out);
         break;
     case HM_COMMAND_SIGNAL:
         event->event.signaledValue = event->value;
@@ -149,15 +155,27 @@ BOOL HMIsShort(HMCommandBuffer *commandBuffer) {
     return takes_at_most(commandBuffer, IMPATIENT_NANOSECONDS);
 }
 
-void HMExecute(HMCommandBuffer *commandBuffer) {
+static void run_commands(HMCommandBuffer *commandBuffer, failure *out) {
     HMDevice *device = (HMDevice *)commandBuffer.device;
+    HMChecks checks = device->_options.checks;
+    simt_checker *checker =
+        checks != HMChecksNone ? simt_checker_create(checks == HMChecksStrict) : NULL;
+    if (checks != HMChecksNone && !checker) {
+        out->code = MTLCommandBufferErrorOutOfMemory;
+        snprintf(out->text, sizeof out->text, "no memory for checks");
+    }
+    for (const hm_command *command = commandBuffer->_firstCommand; command && !out->code;
+         command = command->next)
+        run_command(device, command, checker, out);
+    simt_checker_release(checker);
+}
+
+void HMExecute(HMCommandBuffer *commandBuffer) {
     failure failed = {.code = MTLCommandBufferErrorNone};
     commandBuffer->_status = MTLCommandBufferStatusScheduled;
     CFTimeInterval start = seconds();
     fail_at_once(commandBuffer, &failed);
-    for (const hm_command *command = commandBuffer->_firstCommand; command && !failed.code;
-         command = command->next)
-        run_command(device, command, &failed);
+    if (!failed.code) run_commands(commandBuffer, &failed);
     CFTimeInterval end = seconds();
     NSError *error = nil;
     if (failed.code)

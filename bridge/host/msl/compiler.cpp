@@ -176,6 +176,18 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
     }
 }
 
+// Each load and store calls __asan_load4_noabort and its kind, which are ours: msl_checks.h. None
+// is left out because another one covers it for the sanitizer, which looks for no races; none is
+// made wider than the source has it.
+void append_checks(Arguments &arguments) {
+    append(arguments, {"-D__MSL_MEMORY_CHECKS", "-fsanitize=kernel-address"});
+    for (const char *option :
+         {"-asan-instrumentation-with-call-threshold=0", "-asan-stack=0", "-asan-globals=0",
+          "-asan-opt-same-temp=0", "-asan-opt-globals=0", "-asan-opt-stack=1",
+          "-asan-kernel-mem-intrinsic-prefix=1", "-enable-interleaved-mem-accesses=0"})
+        append(arguments, {"-mllvm", option});
+}
+
 // Of stage 2.
 Arguments compile_arguments(const Compilation &compilation, const Rewritten &rewritten) {
     Arguments arguments = common_arguments(compilation);
@@ -188,6 +200,7 @@ Arguments compile_arguments(const Compilation &compilation, const Rewritten &rew
             // A frame larger than a page must not reach past the guard page of its stack.
             "-fstack-clash-protection", "-fno-exceptions"});
     append_math(arguments, compilation.request.math_mode);
+    if (compilation.request.checks) append_checks(arguments);
     // The descriptor of a matmul2d is an object as a template argument.
     if (!tensor_headers(rewritten.text).empty()) arguments.push_back("-std=c++20");
     for (const std::string &option : cpu_options(compilation.cpu_level)) {

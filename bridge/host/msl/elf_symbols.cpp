@@ -13,6 +13,8 @@ ElfSymbols::ElfSymbols(const std::string &file) {
         Elf64_Phdr segment;
         if (!read_at(file, header.e_phoff + i * sizeof segment, segment)) return;
         if (segment.p_type == PT_TLS) block_ = segment.p_memsz;
+        if (segment.p_type == PT_LOAD)
+            memory_ = std::max<size_t>(memory_, segment.p_vaddr + segment.p_memsz);
     }
     for (unsigned i = 0; i < header.e_shnum; i++) {
         Elf64_Shdr section, names;
@@ -26,7 +28,8 @@ ElfSymbols::ElfSymbols(const std::string &file) {
             if (symbol.st_shndx == SHN_UNDEF) {
                 undefined_.push_back(elf_name(file, names, symbol.st_name));
             } else if (type == STT_TLS) {
-                variables_.push_back({elf_name(file, names, symbol.st_name), symbol.st_size});
+                variables_.push_back(
+                    {elf_name(file, names, symbol.st_name), symbol.st_value, symbol.st_size});
             } else if (type == STT_FUNC) {
                 functions_[symbol.st_value] = elf_name(file, names, symbol.st_name);
             }

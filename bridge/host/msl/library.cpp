@@ -6,6 +6,7 @@
 #include "file_descriptor.h"
 #include "temporary_folder.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,6 +29,20 @@ std::string fresh_path(int descriptor) {
     for (uint64_t bits = ++loads; bits; bits >>= 1)
         path += bits & 1 ? "./" : "/";
     return path + std::to_string(descriptor);
+}
+
+// As the kernel's text calls it: _ZZ<encoding of the function>E<length><name>, and perhaps
+// _<number>.
+std::string source_name(const std::string &mangled) {
+    for (size_t at = 0; (at = mangled.find('E', at)) != std::string::npos; at++) {
+        const size_t digits = at + 1, name = mangled.find_first_not_of("0123456789", digits);
+        if (name == digits || name == std::string::npos) continue;
+        const size_t length = std::strtoul(mangled.c_str() + digits, nullptr, 10);
+        const size_t end = name + length;
+        if (end == mangled.size() || (end < mangled.size() && mangled[end] == '_'))
+            return mangled.substr(name, length);
+    }
+    return mangled;
 }
 
 [[noreturn]] void refuse(const std::string &problem) {
@@ -89,6 +104,8 @@ uint64_t msl_library::load_address() const {
 void msl_library::measure_kernels(const std::string &bytes) {
     const msl::ElfSymbols symbols(bytes);
     block_bytes_ = symbols.thread_local_block();
+    variables_ = symbols.variables();
+    memory_bytes_ = symbols.memory();
     for (uint32_t i = 0; i < image_->kernel_count; i++) {
         const auto address = reinterpret_cast<uint64_t>(image_->kernels[i].function);
         static_memory_.push_back(symbols.thread_local_bytes(address - load_address()));
@@ -116,4 +133,19 @@ void *msl_library::threadgroup_block(size_t *bytes) const {
 msl::LinePlace msl_library::line_of(const void *address) const {
     if (!handle_) return {};
     return lines_.find(reinterpret_cast<uint64_t>(address) - load_address());
+}
+
+const void *msl_library::memory(size_t *bytes) const {
+    *bytes = memory_bytes_;
+    return reinterpret_cast<const void *>(load_address());
+}
+
+std::string msl_library::threadgroup_variable(size_t offset, size_t *start) const {
+    for (const msl::ElfSymbols::Variable &variable : variables_) {
+        if (offset < variable.offset || offset - variable.offset >= variable.size) continue;
+        if (variable.name.compare(0, 4, "_ZGV") == 0) return "";  // whether another is initialised
+        *start = variable.offset;
+        return source_name(variable.name);
+    }
+    return "";
 }

@@ -1,5 +1,6 @@
 // A loaded kernel library.
 #pragma once
+#include "elf_symbols.h"
 #include "line_table.h"
 #include "listing.h"
 
@@ -21,6 +22,9 @@ struct msl_library {
     uint32_t static_memory(const msl_kernel *kernel) const;
     void *threadgroup_block(size_t *bytes) const;
     msl::LinePlace line_of(const void *address) const;
+    const void *memory(size_t *bytes) const;
+    // Of the byte of that block: the variable's name and start; "": it is none's.
+    std::string threadgroup_variable(size_t offset, size_t *start) const;
 
     void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
     // Whether that was the last reference.
@@ -37,6 +41,7 @@ struct msl_library {
     const msl_image *image_ = nullptr;
     msl::LineTable lines_;
     std::vector<uint32_t> static_memory_;  // of each kernel
-    size_t block_bytes_ = 0;
+    std::vector<msl::ElfSymbols::Variable> variables_;
+    size_t block_bytes_ = 0, memory_bytes_ = 0;
     size_t module_ = 0;  // the number under which the C library finds thread-local blocks
 };

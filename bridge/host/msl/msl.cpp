@@ -106,6 +106,15 @@ bool msl_library_place(const msl_library *library, const void *address, msl_plac
     return true;
 }
 
+const void *msl_library_image(const msl_library *library, size_t *bytes) {
+    return library->memory(bytes);
+}
+
+char *msl_library_threadgroup_variable(const msl_library *library, size_t offset, size_t *start) {
+    const std::string name = library->threadgroup_variable(offset, start);
+    return name.empty() ? nullptr : strdup(name.c_str());
+}
+
 void msl_set_headers(const char *folder) {
     msl::set_header_folder(folder);
 }

@@ -39,6 +39,7 @@ typedef struct msl_request {
     const msl_constant *constants;
     size_t constant_count;
     bool tensor_api;      /* whether <metal_tensor> exists */
+    bool checks;          /* whether kernels tell the engine of each access to memory */
     const char *function; /* the only kernel to compile; NULL: all */
 } msl_request;
 
@@ -93,6 +94,12 @@ typedef struct msl_place {
  * where they stand in the source. False: not in the library, or no code of the source. Takes as
  * long as the library has code. */
 bool msl_library_place(const msl_library *library, const void *address, msl_place *place);
+
+/* Where the library lies in memory. */
+const void *msl_library_image(const msl_library *library, size_t *bytes);
+/* Of the byte of that block: the variable's name, and where it starts; malloc'ed, the caller frees
+ * it. NULL: it is none's. */
+char *msl_library_threadgroup_variable(const msl_library *library, size_t offset, size_t *start);
 
 void msl_set_headers(const char *folder);
 void msl_set_cache(const char *folder); /* NULL: FLASHMETAL_CACHE_DIR, XDG_CACHE_HOME, ~/.cache */

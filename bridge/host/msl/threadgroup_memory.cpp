@@ -37,9 +37,9 @@ bool declares_storage(const Tokens &tokens, size_t k) {
 // runs, the engine fills its memory with ones.
 std::string initialiser(const std::string &name, const std::string &value) {
     const std::string flag = "__msl_unset_" + name, from = "__msl_initial_" + name;
-    return " static thread_local unsigned char " + flag + "; if (" + flag + ") { " + flag +
-           " = 0; const __msl::remove_cv_t<decltype(" + name + ")> " + from + " = " + value +
-           "; __builtin_memcpy((void *)&" + name + ", &" + from + ", sizeof " + name + "); }";
+    return " static thread_local unsigned char " + flag + "; if (__msl::is_unset(" + flag +
+           ")) { const __msl::remove_cv_t<decltype(" + name + ")> " + from + " = " + value +
+           "; __msl::initialise((void *)&" + name + ", &" + from + ", sizeof " + name + "); }";
 }
 
 // Of the declarators from k to the semicolon: T a[2] = {0}, b = 1;

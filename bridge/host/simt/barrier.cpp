@@ -1,4 +1,5 @@
 #include "barrier.h"
+#include "check/checker.h"
 #include "scheduler.h"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ bool simdgroups_meet(Threadgroup &group) {
         lanes[s] = waiting_lanes(group, s, stop);
         if (lanes[s] == 0) return false;
     }
+    if (group.checker != nullptr) group.checker->barrier_passed();
     scheduler_continue(group, lanes);
     return true;
 }
@@ -53,7 +55,11 @@ bool barrier_complete(Threadgroup &group) {
     if (group.leader) {
         const Leader leader = group.leader;
         group.leader = nullptr;
+        if (group.checker != nullptr) group.checker->act_for_all(true);
         leader(group.cooperating, group.threads);
+        if (group.checker != nullptr) group.checker->act_for_all(false);
+    } else if (group.checker != nullptr) {
+        group.checker->barrier_passed();
     }
     scheduler_start(group);
     return true;

@@ -1,37 +1,15 @@
 #include "fault.h"
+#include "check/report.h"
 #include "fault_place.h"
+#include "fault_text.h"
 
 #include <csignal>
-#include <cstdarg>
-#include <cstdio>
 
 namespace simt {
 namespace {
 
-constexpr int LONGEST_NAME = 128;
 // An access this close behind a buffer is taken for one that ran past its end.
 constexpr size_t NEAR_BYTES = size_t{1} << 24;
-
-// Fills the message of a fault, clipped where it does not fit.
-class Text {
-  public:
-    Text(simt_fault &fault, const simt_launch &launch) : fault_(fault) {
-        add("kernel '%.*s': ", LONGEST_NAME, launch.kernel->name);
-    }
-
-    __attribute__((format(printf, 2, 3))) void add(const char *format, ...) {
-        va_list arguments;
-        va_start(arguments, format);
-        const size_t room = sizeof fault_.message - used_;
-        const int length = vsnprintf(fault_.message + used_, room, format, arguments);
-        va_end(arguments);
-        if (length > 0) used_ += static_cast<size_t>(length) < room ? length : room - 1;
-    }
-
-  private:
-    simt_fault &fault_;
-    size_t used_ = 0;
-};
 
 unsigned line_of_site(uint64_t site) {
     return static_cast<unsigned>(site >> MSL_SITE_COLUMN_BITS);
@@ -126,7 +104,11 @@ simt_fault fault_of(const Threadgroup &group, const Stacks &stacks, const simt_l
     if (group.incident.kind == SIMT_FAULT_OUT_OF_MEMORY) return fault_out_of_memory(launch);
     simt_fault fault = {};
     fault.kind = group.incident.kind;
-    Text text(fault, launch);
+    Text text(fault, launch.kernel->name);
+    if (group.incident.finding != nullptr) {
+        report_finding(text, *group.incident.finding, *group.checker);
+        return fault;
+    }
     if (fault.kind == SIMT_FAULT_DIVERGENT_BARRIER) {
         add_divergence(text, group);
     } else if (fault.kind == SIMT_FAULT_MISUSE) {
@@ -141,7 +123,7 @@ simt_fault fault_out_of_memory(const simt_launch &launch) {
     simt_fault fault = {};
     fault.kind = SIMT_FAULT_OUT_OF_MEMORY;
     const uint32_t *size = launch.threads_per_threadgroup;
-    Text(fault, launch)
+    Text(fault, launch.kernel->name)
         .add("no memory for a threadgroup of %u threads", size[0] * size[1] * size[2]);
     return fault;
 }

@@ -1,4 +1,5 @@
 #include "scratch.h"
+#include "check/checker.h"
 #include "scheduler.h"
 
 namespace simt {
@@ -15,6 +16,7 @@ void *Scratch::reserve(size_t bytes) {
 void *scratch_memory(size_t bytes) {
     Threadgroup &group = *running;
     void *memory = group.scratch->reserve(bytes);
+    if (memory != nullptr && group.checker != nullptr) group.checker->map().lend(memory, bytes);
     if (memory != nullptr) return memory;
     group.incident.kind = SIMT_FAULT_OUT_OF_MEMORY;
     scheduler_leave(group);

@@ -1,6 +1,8 @@
 // The C API.
 #include "simt.h"
 #include "barrier.h"
+#include "check/instrument.h"
+#include "check/simt_checker.h"
 #include "fault_signal.h"
 #include "job.h"
 #include "pool.h"
@@ -46,6 +48,7 @@ extern "C" {
 const msl_runtime simt_runtime = {
     MSL_ABI_VERSION,         simt::barrier_wait, simt::simdgroup_begin, simt::simdgroup_wait,
     simt::barrier_cooperate, current_thread,     simt::scratch_memory,  simt::report_misuse,
+    simt::check_access,      simt::check_fence,
 };
 
 simt_pool *simt_pool_create(uint32_t threads) {
@@ -72,9 +75,26 @@ simt_fault_kind simt_run(simt_pool *pool, const simt_launch *launch, simt_fault 
     simt::fault_signal_install();
     simt::Workers own;
     simt::Job job(*launch, pool->usable() ? pool->workers : own);
-    pool->run_anywhere(job, job.grid.count());
+    // Checks see threadgroups one after another.
+    if (launch->checker != nullptr) {
+        job.run();
+    } else {
+        pool->run_anywhere(job, job.grid.count());
+    }
     *fault = job.fault();
     return fault->kind;
+}
+
+simt_checker *simt_checker_create(bool strict) {
+    return new (std::nothrow) simt_checker(strict);
+}
+
+void simt_checker_order(simt_checker *checker) {
+    checker->order();
+}
+
+void simt_checker_release(simt_checker *checker) {
+    delete checker;
 }
 
 bool simt_pool_for(simt_pool *pool, uint32_t count, simt_task task, void *context) {

@@ -43,6 +43,18 @@ typedef enum simt_order {
     SIMT_RANDOM = 2,
 } simt_order;
 
+/* Checks what dispatches do to memory: their arguments' bounds, races, and threadgroup memory that
+ * is read before it is written. Of libraries that were compiled with checks; the dispatches of one
+ * checker run one after another, on the calling thread. */
+typedef struct simt_checker simt_checker;
+
+/* `strict`: two threads of a SIMD-group need a barrier, too, and so does a write that changes
+ * nothing. NULL: no memory. */
+simt_checker *simt_checker_create(bool strict);
+/* All that has run comes before all that follows, as a barrier between dispatches says. */
+void simt_checker_order(simt_checker *checker);
+void simt_checker_release(simt_checker *checker); /* NULL is fine */
+
 typedef struct simt_launch {
     const msl_library *library;
     const msl_kernel *kernel;
@@ -53,6 +65,7 @@ typedef struct simt_launch {
     uint32_t threads_per_threadgroup[3];          /* product 1 to MSL_MAX_THREADS */
     simt_order order;
     uint64_t seed;
+    simt_checker *checker; /* NULL: none */
 } simt_launch;
 
 typedef enum simt_fault_kind {
@@ -61,6 +74,7 @@ typedef enum simt_fault_kind {
     SIMT_FAULT_PAGE, /* the kernel did what the processor refuses: touched memory that is not there,
                       * ran out of stack, divided an integer by zero */
     SIMT_FAULT_OUT_OF_MEMORY,
+    SIMT_FAULT_MEMORY, /* checks: a race, or threadgroup memory read before it is written */
     SIMT_FAULT_MISUSE, /* it broke a rule of MSL that only a running kernel can break */
 } simt_fault_kind;
 

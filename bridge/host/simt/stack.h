@@ -24,6 +24,8 @@ class Stacks {
     const sanitizer::Stack *annotations() const { return annotations_.get(); }
     // Whether a fault at `address` means that a fiber ran out of stack.
     bool guard(const void *address) const;
+    const void *memory() const { return base_; }
+    size_t bytes() const { return bytes_; }
 
   private:
     char *bottom(uint32_t i) const;

@@ -7,6 +7,9 @@
 
 namespace simt {
 
+class Checker;
+struct Finding;
+
 constexpr uint32_t MAX_SIMDGROUPS = MSL_MAX_THREADS / MSL_LANES;
 // As a thread's stop: it has returned.
 constexpr uint64_t RETURNED = ~uint64_t{0};
@@ -25,6 +28,7 @@ struct Incident {
     const void *address = nullptr;
     uint64_t site = 0;
     const char *misuse = nullptr;
+    const Finding *finding = nullptr;  // the checker's
 };
 
 using Leader = void (*)(void **all, uint32_t threads);
@@ -55,6 +59,7 @@ struct Threadgroup {
     Leader leader;  // of the meeting that fills up
     void *cooperating[MSL_MAX_THREADS];
     Scratch *scratch;  // the worker's
+    Checker *checker;  // null: none
     Incident incident;
     MachineRegisters registers;  // where the processor refused to go on, in an incident of that
 

@@ -1,4 +1,6 @@
 #include "worker.h"
+#include "check/instrument.h"
+#include "check/simt_checker.h"
 #include "fault.h"
 #include "float_environment.h"
 
@@ -27,6 +29,12 @@ msl_thread common_to_threads(const Job &job, const uint32_t size[3]) {
     }
     thread.buffers = job.launch.buffers;
     return thread;
+}
+
+// What only shows at the end of a threadgroup.
+void check_end(Threadgroup &group) {
+    if (group.incident.kind != SIMT_FAULT_NONE) return;
+    if (const Finding *finding = group.checker->end_threadgroup()) check_found(group, *finding);
 }
 
 }  // namespace
@@ -61,8 +69,28 @@ bool Worker::prepare(const simt_launch &launch) {
     group_.fibers = stacks_.fibers();
     group_.stacks = stacks_.annotations();
     group_.scratch = &scratch_;
+    group_.checker = launch.checker;
+    if (launch.checker != nullptr) check_dispatch(launch);
     std::fill(laid_out_, laid_out_ + 3, 0u);
     return true;
+}
+
+void Worker::check_dispatch(const simt_launch &launch) {
+    MemoryMap &map = launch.checker->begin_dispatch(launch);
+    for (uint32_t i = 0; i < launch.kernel->binding_count; i++) {
+        const msl_binding &binding = launch.kernel->bindings[i];
+        if (binding.kind != MSL_BINDING_THREADGROUP_MEMORY) continue;
+        map.add(MemoryKind::ThreadgroupArgument, arguments_[binding.index],
+                launch.threadgroup_memory[binding.index], &binding);
+    }
+    map.add(MemoryKind::ThreadgroupVariables, variables_, variable_bytes_);
+    size_t image_bytes;
+    const void *image = msl_library_image(launch.library, &image_bytes);
+    map.add(MemoryKind::Private, image, image_bytes);
+    map.add(MemoryKind::Private, stacks_.memory(), stacks_.bytes());
+    map.add(MemoryKind::Private, this, sizeof *this);
+    map.add(MemoryKind::Private, &launch, sizeof launch);
+    launch.checker->dispatch_mapped();
 }
 
 void Worker::lay_out(const Job &job, const uint32_t size[3]) {
@@ -100,7 +128,9 @@ void Worker::run_threadgroup(const Job &job, uint64_t n) {
     group_.random = (job.launch.seed * 0x9e3779b97f4a7c15 + n * 0xbf58476d1ce4e5b9) | 1;
     if (memory_bytes_ != 0) memset(memory_.get(), POISON, memory_bytes_);
     if (variable_bytes_ != 0) memset(variables_, POISON, variable_bytes_);
+    if (group_.checker != nullptr) group_.checker->begin_threadgroup();
     threadgroup_run(group_);
+    if (group_.checker != nullptr) check_end(group_);
 }
 
 void Worker::run(Job &job) {

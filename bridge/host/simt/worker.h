@@ -22,6 +22,7 @@ class Worker {
 
     bool prepare(const simt_launch &launch);
     bool allocate_memory(const simt_launch &launch);
+    void check_dispatch(const simt_launch &launch);
     void run_threadgroup(const Job &job, uint64_t n);
     void lay_out(const Job &job, const uint32_t size[3]);
 

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 enum {
-    MSL_ABI_VERSION = 5,
+    MSL_ABI_VERSION = 6,
     MSL_LANES = 32,           // threads of a SIMD-group
     MSL_MAX_THREADS = 1024,   // threads of a threadgroup
     MSL_MAX_BUFFERS = 31,     // argument indices
@@ -52,6 +52,26 @@ typedef struct msl_thread {
     unsigned char *const *threadgroup_memory;     // [[threadgroup(i)]] arguments, by index
 } msl_thread;
 
+// What a kernel does to memory.
+typedef enum msl_access {
+    MSL_ACCESS_READ = 0,
+    MSL_ACCESS_WRITE = 1,
+    MSL_ACCESS_ATOMIC_READ = 2,
+    MSL_ACCESS_ATOMIC_WRITE = 3,
+    MSL_ACCESS_INITIALISE = 4,  // a threadgroup variable, on behalf of all threads
+} msl_access;
+
+// Whose memory a barrier orders, and which: values of mem_flags.
+typedef enum msl_fence {
+    MSL_FENCE_THREADGROUP = 0,  // the barrier that comes next
+    MSL_FENCE_SIMDGROUP = 1,    // the one that the calling thread has passed
+} msl_fence;
+enum {
+    MSL_MEMORY_DEVICE = 1,
+    MSL_MEMORY_THREADGROUP = 2,
+    MSL_MEMORY_ALL = MSL_MEMORY_DEVICE | MSL_MEMORY_THREADGROUP,
+};
+
 // `site` tells two operations in the source apart.
 typedef struct msl_runtime {
     uint32_t abi_version;
@@ -67,6 +87,10 @@ typedef struct msl_runtime {
     // Ends the threadgroup: the kernel did what Metal leaves undefined. Does not return; `what`
     // lives as long as the library.
     void (*misuse)(uint64_t site, const char *what);
+    // Of a library that was compiled with checks: before each access, with the place in the code,
+    // and at barriers. The kinds are msl_access and msl_fence.
+    void (*access)(const void *address, size_t bytes, uint32_t kind, const void *place);
+    void (*fence)(uint32_t scope, uint32_t memory);
 } msl_runtime;
 
 typedef enum msl_binding_kind {

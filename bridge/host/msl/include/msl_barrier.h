@@ -19,11 +19,13 @@ constexpr mem_flags operator&(mem_flags a, mem_flags b) {
     return mem_flags(int(a) & int(b));
 }
 
-MSL_CONVERGENT inline void threadgroup_barrier(mem_flags, MSL_SITE) {
+MSL_CONVERGENT inline void threadgroup_barrier(mem_flags flags, MSL_SITE) {
+    __msl::tell_fence(MSL_FENCE_THREADGROUP, int(flags));
     __msl::engine.barrier(site);
 }
-MSL_CONVERGENT inline void simdgroup_barrier(mem_flags, MSL_SITE) {
+MSL_CONVERGENT inline void simdgroup_barrier(mem_flags flags, MSL_SITE) {
     __msl::engine.simd_wait(site, 0);
+    __msl::tell_fence(MSL_FENCE_SIMDGROUP, int(flags));
 }
 
 }  // namespace metal

@@ -1,11 +1,18 @@
 // The engine that runs this library's kernels.
 #pragma once
 
+// Of what the headers do on behalf of the engine, or tell checks of in another way.
+#ifdef __MSL_MEMORY_CHECKS
+#define MSL_UNCHECKED __attribute__((no_sanitize("kernel-address")))
+#else
+#define MSL_UNCHECKED
+#endif
+
 namespace __msl {
 
 static msl_runtime engine;
 
-inline void bind(const msl_runtime *runtime) {
+MSL_UNCHECKED inline void bind(const msl_runtime *runtime) {
     engine = *runtime;
 }
 

@@ -32,7 +32,7 @@ template <class A, int ROWS, int COLUMNS> struct workspace {
 
 // Adds the product of TILE_ROWS rows of `left` and a panel to what `sum` holds.
 template <class A, int VECTORS>
-__attribute__((noinline, min_vector_width(512))) void
+MSL_UNCHECKED __attribute__((noinline, min_vector_width(512))) void
 multiply_tile(A *sum, ptrdiff_t sum_pitch, const A *left, const A *right, int depth) {
     _Pragma("clang fp contract(fast)");
     constexpr int WIDTH = VECTORS * VECTOR;

@@ -1,0 +1,195 @@
+#include "checker.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace simt {
+namespace {
+
+// Beyond that, what is over is thrown away between dispatches rather than used again.
+constexpr size_t MOST_SHADOW_BYTES = size_t{256} << 20;
+
+constexpr uint32_t FLAGS[] = {MSL_MEMORY_DEVICE, MSL_MEMORY_THREADGROUP};
+
+// A vector of three is read as one of four: nobody need have written the fourth.
+bool is_padding(size_t missing, size_t bytes) {
+    return (bytes == 4 || bytes == 8 || bytes == 16) && missing == bytes / 4 * 3;
+}
+
+uintptr_t start_of(const msl_library *library) {
+    size_t bytes;
+    return reinterpret_cast<uintptr_t>(msl_library_image(library, &bytes));
+}
+
+// Whether it may be none, if the write changes nothing.
+bool may_be_harmless(const Finding &race) {
+    return race.access == MSL_ACCESS_WRITE && !is_atomic(race.access_before);
+}
+
+// The compiler keeps marks of its own beside the kernel's variables.
+bool is_variable(const msl_library *library, size_t offset) {
+    size_t start;
+    char *name = msl_library_threadgroup_variable(library, offset, &start);
+    free(name);
+    return name != nullptr;
+}
+
+}  // namespace
+
+void Checker::order() {
+    oldest_ = group_ + 1;
+    dispatches_.clear();
+    if (shadow_.bytes() > MOST_SHADOW_BYTES) shadow_.clear();
+}
+
+MemoryMap &Checker::begin_dispatch(const simt_launch &launch) {
+    dispatches_.push_back({group_ + 1, launch, start_of(launch.library)});
+    map_.clear();
+    map_.add_buffers(launch);
+    return map_;
+}
+
+void Checker::dispatch_mapped() {
+    const auto &ranges = map_.ranges();
+    const auto count = std::count_if(ranges.begin(), ranges.end(), [](const MemoryRange &range) {
+        return range.is_threadgroup();
+    });
+    written_.resize(static_cast<size_t>(count));
+}
+
+void Checker::begin_threadgroup() {
+    group_++;
+    same_value_.forget();
+    std::fill_n(barriers_, MEMORIES, 0u);
+    next_barrier_ = MSL_MEMORY_ALL;
+    acting_ = false;
+    for (auto &counts : simd_barriers_)
+        std::fill_n(counts, MSL_MAX_THREADS, uint16_t{0});
+    for (const MemoryRange &range : map_.ranges()) {
+        if (range.is_threadgroup()) written_[range.number].reset(range.end - range.start);
+    }
+}
+
+const Finding *Checker::end_threadgroup() {
+    return same_value_.settle();
+}
+
+void Checker::fence(const Threadgroup &group, msl_fence scope, uint32_t memory) {
+    if (scope == MSL_FENCE_THREADGROUP) {
+        next_barrier_ = memory;
+        return;
+    }
+    for (int kind = 0; kind < MEMORIES; kind++) {
+        if (memory & FLAGS[kind]) simd_barriers_[kind][group.current]++;
+    }
+}
+
+void Checker::barrier_passed() {
+    for (int kind = 0; kind < MEMORIES; kind++) {
+        if (next_barrier_ & FLAGS[kind]) barriers_[kind]++;
+    }
+    next_barrier_ = MSL_MEMORY_ALL;
+}
+
+Access Checker::access_of(const Threadgroup &group, Memory memory, const void *place) const {
+    Access access;
+    access.group = group_;
+    access.barriers = barriers_[memory];
+    access.thread = acting_ ? ALL_THREADS : static_cast<uint16_t>(group.current);
+    access.simd_barriers = simd_barriers_[memory][group.current];
+    access.place = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(place) - dispatch().library);
+    return access;
+}
+
+const Finding *Checker::check_bounds(uintptr_t address, size_t bytes, const Access &now,
+                                     msl_access kind, const MemoryRange *range) {
+    const bool read_only = range != nullptr && is_write(kind) && range->is_read_only();
+    if (range != nullptr && !read_only) return nullptr;
+    finding_ = {};
+    finding_.kind = read_only ? FindingKind::ReadOnly : FindingKind::OutOfBounds;
+    finding_.access = kind;
+    finding_.address = finding_.at = address;
+    finding_.bytes = bytes;
+    finding_.now = now;
+    if (range == nullptr) range = map_.nearest(address);
+    finding_.has_range = range != nullptr;
+    if (range != nullptr) finding_.range = *range;
+    return &finding_;
+}
+
+const Finding *Checker::check_written(const MemoryRange &range, uintptr_t address, size_t bytes,
+                                      const Access &now) {
+    const size_t missing = written_[range.number].first_missing(address - range.start, bytes);
+    if (missing == bytes || is_padding(missing, bytes)) return nullptr;
+    if (range.kind == MemoryKind::ThreadgroupVariables &&
+        !is_variable(dispatch().launch.library, address - range.start))
+        return nullptr;
+    finding_ = {};
+    finding_.kind = FindingKind::Unwritten;
+    finding_.address = address;
+    finding_.at = address + missing;
+    finding_.bytes = bytes;
+    finding_.now = now;
+    finding_.has_range = true;
+    finding_.range = range;
+    return &finding_;
+}
+
+const Finding *Checker::check_races(const MemoryRange &range, uintptr_t address, size_t bytes,
+                                    const Access &now, msl_access kind) {
+    const uint32_t oldest = range.is_threadgroup() ? group_ : oldest_;
+    const Finding *found = nullptr;
+    const auto check = [&](Cell &cell, uintptr_t at) {
+        AtomicAccesses *atomics = nullptr;
+        if (is_atomic(kind) || cell.atomics != 0) atomics = &shadow_.atomics_of(cell);
+        msl_access access_before = kind;
+        const Access *other = cell.race(kind, now, atomics, oldest, order_, access_before);
+        const Access before = other != nullptr ? *other : Access{};
+        cell.add(kind, now, atomics, oldest, order_);
+        // Of several, one that is wrong whatever the values are.
+        if (other == nullptr || (found != nullptr && !may_be_harmless(*found))) return true;
+        finding_ = {};
+        finding_.kind = FindingKind::Race;
+        finding_.access = kind;
+        finding_.address = address;
+        finding_.at = at;
+        finding_.bytes = bytes;
+        finding_.has_range = true;
+        finding_.range = range;
+        finding_.now = now;
+        finding_.access_before = access_before;
+        finding_.before = before;
+        found = &finding_;
+        return true;
+    };
+    shadow_.visit(address, bytes, check);
+    if (found == nullptr || strict_) return found;
+    return may_be_harmless(*found) && same_value_.expect(*found) ? nullptr : found;
+}
+
+const Finding *Checker::access(const Threadgroup &group, const void *pointer, size_t bytes,
+                               msl_access kind, const void *place) {
+    if (const Finding *changed = same_value_.settle()) return changed;
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    const MemoryRange *range = map_.find(address, bytes, is_write(kind));
+    if (range != nullptr && range->kind == MemoryKind::Private) return nullptr;
+    const bool threadgroup = range != nullptr && range->is_threadgroup();
+    const Access now = access_of(group, threadgroup ? THREADGROUP : DEVICE, place);
+    if (const Finding *found = check_bounds(address, bytes, now, kind, range)) return found;
+    if (threadgroup && (is_write(kind) || kind == MSL_ACCESS_INITIALISE)) {
+        written_[range->number].add(address - range->start, bytes);
+    } else if (threadgroup) {
+        if (const Finding *found = check_written(*range, address, bytes, now)) return found;
+    }
+    if (kind == MSL_ACCESS_INITIALISE) return nullptr;
+    return check_races(*range, address, bytes, now, kind);
+}
+
+const CheckedDispatch &Checker::dispatch_of(const Access &access) const {
+    const auto after =
+        std::upper_bound(dispatches_.begin(), dispatches_.end(), access.group,
+                         [](uint32_t group, const CheckedDispatch &d) { return group < d.first; });
+    return *std::prev(after);
+}
+
+}  // namespace simt

@@ -1,0 +1,7 @@
+// The handle of the C API.
+#pragma once
+#include "checker.h"
+
+struct simt_checker : simt::Checker {
+    using Checker::Checker;
+};

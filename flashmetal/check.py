@@ -1,0 +1,141 @@
+"""`flashmetal check`: whether Metal sources compile, and which kernels they have."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._device import Device
+from ._registry import KernelRegistry
+from .compile_options import CompileOptions
+from .errors import FlashMetalError, ShaderCompilationError, UnsupportedFeature
+
+__all__ = ["as_json", "as_text", "check_file", "read_constants", "read_headers", "read_macros"]
+
+# How the compiler calls the text that it is given.
+MAIN = re.compile(r"^program_source(?=:)", re.MULTILINE)
+# What it says of a kernel that needs function constants, and of each of them.
+MISSING_CONSTANTS = re.compile(r"needs function constants that were given no value: (.*)")
+CONSTANT = re.compile(r"'([^']+)' \(index (\d+)\)")
+
+
+def read_macros(definitions: Sequence[str]) -> dict[str, str]:
+    """Read NAME=VALUE or NAME, which is 1."""
+    return {name: value or "1" for name, _, value in (text.partition("=") for text in definitions)}
+
+
+def read_constants(settings: Sequence[str]) -> dict[int, bool | int]:
+    """Read INDEX=VALUE, of true, false or an integer. Raises ValueError."""
+    words: dict[str, bool | int] = {"true": True, "false": False}
+    constants: dict[int, bool | int] = {}
+    for setting in settings:
+        index, _, value = setting.partition("=")
+        constants[int(index)] = words[value] if value in words else int(value, 0)
+    return constants
+
+
+def read_headers(folders: Sequence[str]) -> dict[str, str]:
+    """Read the headers of folders, by the names that sources include them by."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for folder in folders
+        for path in sorted(pathlib.Path(folder).rglob("*"))
+        if path.suffix in {".h", ".metal"} and path.is_file()
+    }
+
+
+def check_file(
+    path: str,
+    device: Device,
+    *,
+    macros: Mapping[str, str],
+    constants: Mapping[int, bool | int],
+    headers: Mapping[str, str],
+) -> dict[str, Any]:
+    """Compile every kernel of a file; return what there is to say of it, ready for JSON.
+
+    `errors` holds the compiler's text, with the file's own name; `kernels` those that compile, or
+    that would with values for their `missing_constants`.
+    """
+    source = pathlib.Path(path).read_text(encoding="utf-8")
+    registry = KernelRegistry(device)
+    for name, text in headers.items():
+        registry.register_header(name, text)
+    options = CompileOptions(macros=dict(macros))
+    report: dict[str, Any] = {"file": path, "errors": [], "kernels": []}
+    registry.register_source(path, source, options=options)
+    try:
+        names = registry.kernel_names(path)
+    except (ShaderCompilationError, UnsupportedFeature) as error:
+        report["errors"].append(_in_file(error, path))
+        return report
+    for name in names:
+        registry.register_source(name, source, options=options)
+        _check_kernel(report, registry, name, constants)
+    return report
+
+
+def _check_kernel(
+    report: dict[str, Any],
+    registry: KernelRegistry,
+    name: str,
+    constants: Mapping[int, bool | int],
+) -> None:
+    kernel: dict[str, Any] = {"name": name, "missing_constants": []}
+    try:
+        pipeline = registry.get_pipeline(name, dict(constants))
+    except (ShaderCompilationError, UnsupportedFeature) as error:
+        missing = MISSING_CONSTANTS.search(str(error))
+        if missing is None:
+            report["errors"].append(_in_file(error, report["file"]))
+            return
+        kernel["missing_constants"] = [
+            {"name": found[0], "index": int(found[1])} for found in CONSTANT.findall(missing[1])
+        ]
+    else:
+        kernel["arguments"] = [dataclasses.asdict(argument) for argument in pipeline.arguments]
+        kernel["threadgroup_memory"] = pipeline.static_threadgroup_memory
+        kernel["max_threads"] = pipeline.max_threads
+    report["kernels"].append(kernel)
+
+
+def _in_file(error: FlashMetalError, path: str) -> str:
+    text = getattr(error, "message", str(error))
+    return MAIN.sub(lambda _: path, text).rstrip("\n")
+
+
+def as_text(reports: Sequence[Mapping[str, Any]]) -> str:
+    """Return the reports as clang would print them, and a table of the kernels."""
+    lines: list[str] = []
+    for report in reports:
+        lines += report["errors"]
+        for kernel in report["kernels"]:
+            lines += _kernel_lines(report["file"], kernel)
+    return "\n".join(lines)
+
+
+def _kernel_lines(file: str, kernel: Mapping[str, Any]) -> list[str]:
+    head = f"{file}: kernel {kernel['name']}"
+    if kernel["missing_constants"]:
+        wanted = ", ".join(
+            f"{c['name']} (--constant {c['index']}=VALUE)" for c in kernel["missing_constants"]
+        )
+        return [f"{head}: compiles only with values for {wanted}"]
+    memory = kernel["threadgroup_memory"]
+    rows = [f"{head}: {kernel['max_threads']} threads, {memory} bytes of threadgroup memory"]
+    for argument in kernel["arguments"]:
+        rows.append(
+            f"    {argument['kind']}({argument['index']}) {argument['name'] or ''}: "
+            f"{argument['access']}" + (f", {argument['size']} bytes" if argument["size"] else "")
+        )
+    return rows
+
+
+def as_json(reports: Sequence[Mapping[str, Any]]) -> str:
+    """Return one JSON object."""
+    passed = not any(report["errors"] for report in reports)
+    return json.dumps({"passed": passed, "files": list(reports)})

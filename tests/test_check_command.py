@@ -1,0 +1,92 @@
+"""`flashmetal check`: what it says of Metal sources, and its exit status."""
+
+import json
+
+import pytest
+from small_kernels import ADD
+
+from flashmetal import _host, cli
+
+pytestmark = pytest.mark.skipif(not _host.available(), reason="it compiles on host Metal")
+
+SCALED = """#include <metal_stdlib>
+#include "scale.h"
+using namespace metal;
+constant int STEP [[function_constant(3)]];
+kernel void scaled(device float *x [[buffer(2)]], constant Scale &scale [[buffer(0)]],
+                   threadgroup float *block [[threadgroup(1)]],
+                   uint i [[thread_position_in_grid]]) {
+    threadgroup float shared[8];
+    shared[i % 8] = block[i] = x[i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    x[i * STEP] = scale.factor * shared[i % 8] * TIMES;
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "add.metal").write_text(ADD)
+    (tmp_path / "bad.metal").write_text(ADD.replace("in[i]", "inn[i]"))
+    (tmp_path / "scaled.metal").write_text(SCALED)
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "scale.h").write_text("struct Scale { float factor, spare; };\n")
+    return tmp_path
+
+
+def check(capsys, *arguments):
+    status = cli.main(["check", *map(str, arguments)])
+    return status, capsys.readouterr()
+
+
+def test_kernels_and_their_arguments(folder, capsys):
+    status, printed = check(capsys, folder / "add.metal")
+    assert status == 0
+    assert "kernel add: 1024 threads, 0 bytes of threadgroup memory" in printed.out
+    assert "buffer(0) in: reads, 4 bytes" in printed.out
+    assert "buffer(1) out: writes, 4 bytes" in printed.out
+
+
+def test_errors_stand_in_the_file(folder, capsys):
+    status, printed = check(capsys, folder / "bad.metal", folder / "add.metal")
+    assert status == 1
+    assert f"{folder / 'bad.metal'}:6:14: error: use of undeclared identifier 'inn'" in printed.out
+    assert "kernel add" in printed.out
+
+
+def test_json_macros_constants_and_headers(folder, capsys):
+    arguments = [folder / "scaled.metal", "--json", "--define", "TIMES=2.0f"]
+    arguments += ["--include", folder / "include"]
+    status, printed = check(capsys, *arguments)
+    assert status == 0
+    (file,) = json.loads(printed.out)["files"]
+    assert file["kernels"] == [
+        {"name": "scaled", "missing_constants": [{"name": "STEP", "index": 3}]}
+    ]
+
+    status, printed = check(capsys, *arguments, "--constant", "3=4")
+    assert status == 0
+    report = json.loads(printed.out)
+    assert report["passed"]
+    (kernel,) = report["files"][0]["kernels"]
+    assert kernel["threadgroup_memory"] == 32
+    assert kernel["arguments"] == [
+        {"kind": "buffer", "index": 0, "name": "scale", "access": "reads", "size": 8},
+        {"kind": "buffer", "index": 2, "name": "x", "access": "writes", "size": 4},
+        {"kind": "threadgroup", "index": 1, "name": None, "access": "writes", "size": 0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["missing.metal"], "cannot read missing.metal"),
+        (["--constant", "x=1", "add.metal"], "--constant takes INDEX=VALUE"),
+    ],
+)
+def test_wrong_usage(folder, capsys, monkeypatch, arguments, text):
+    monkeypatch.chdir(folder)
+    status, printed = check(capsys, *arguments)
+    assert status == 2
+    assert text in printed.err
+    assert not printed.out
