@@ -34,7 +34,7 @@ from flashmetal._exporter cimport drain, held_memory, is_small, let_go, release_
 from flashmetal._live cimport ANY_DEVICE, LiveRange, find_live
 from flashmetal._source cimport Source, open_source
 
-from flashmetal.errors import BufferAllocationError, InvalidArgument
+from flashmetal.errors import BufferAllocationError, InvalidArgument, InvalidType
 
 __all__ = []
 
@@ -51,7 +51,7 @@ cdef object wrap(Device device, object obj, object copy, object strict):
     check_not_forked()
     drain()
     if copy is not False and copy is not None and copy is not True:
-        raise InvalidArgument(f"wrap: copy must be False, None or True, got {copy!r}")
+        raise InvalidType(f"wrap: copy must be False, None or True, got {copy!r}")
     cdef bint whole_pages = need_truth(strict, "wrap", "strict")
     open_source(&source, obj, "wrap: obj")
     try:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import flashmetal as fm
-from flashmetal.errors import BufferAllocationError, InvalidArgument, UnsupportedDtype
+from flashmetal.errors import BufferAllocationError, InvalidArgument, InvalidType, UnsupportedDtype
 
 PROT_NONE = 0
 WAYS_OUT = r"dev\.alloc\(shape, dtype\).*copy=None"
@@ -151,7 +151,7 @@ def test_no_bytes_are_refused(device, source, copy):
 
 @pytest.mark.parametrize("copy", [0, 1, "yes", np.True_], ids=repr)
 def test_copy_has_three_values(device, copy):
-    with pytest.raises(InvalidArgument, match="copy must be False, None or True"):
+    with pytest.raises(InvalidType, match="copy must be False, None or True"):
         device.wrap(aligned(64), copy=copy)
 
 

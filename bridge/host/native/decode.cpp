@@ -1,4 +1,5 @@
 #include "decode.h"
+#include "arithmetic.h"
 #include "decode_problem.h"
 #include "decode_split.h"
 #include "levels.h"
@@ -9,8 +10,6 @@
 
 namespace native {
 namespace {
-
-constexpr float LOG2_E = 0x1.715476p0f;
 
 // What a processor of today takes; only the order of magnitude matters.
 constexpr uint64_t LAUNCH_NANOSECONDS = 500;

@@ -1,4 +1,5 @@
 #include "decode_split.h"
+#include "arithmetic.h"
 #include "decode_part.h"
 
 namespace native {
@@ -20,10 +21,6 @@ constexpr uint64_t FEW_ROW_BYTES = 1024;
 constexpr uint32_t STREAMED_TILE_ROWS = 64;
 // A wider part of a row would not let a tile stay in the second-level cache.
 constexpr uint64_t MOST_ROW_BYTES = 4096;
-
-uint32_t divide_up(uint64_t a, uint64_t b) {
-    return static_cast<uint32_t>((a + b - 1) / b);
-}
 
 uint32_t rows_of_chunks(uint32_t seq_len) {
     uint64_t rows = LEAST_CHUNK_ROWS;

@@ -1,4 +1,5 @@
 #include "mask_tiles.h"
+#include "arithmetic.h"
 #include "levels.h"
 
 #include <algorithm>
@@ -28,10 +29,6 @@ struct Params {
     int32_t reserved;
 };
 static_assert(sizeof(Params) == 16, "four words");
-
-uint32_t divide_up(uint32_t a, uint32_t b) {
-    return (a - 1) / b + 1;
-}
 
 struct Problem {
     const uint16_t *mask;

@@ -1,4 +1,5 @@
 #include "prefill_split.h"
+#include "arithmetic.h"
 
 namespace native {
 namespace {
@@ -9,10 +10,6 @@ constexpr double OPERATIONS_ALONE = 4e6;
 constexpr uint32_t PARTS_PER_THREAD = 4;
 // For more blocks, converting keys and values no longer counts, but memory does.
 constexpr uint64_t MOST_BLOCKS = 32;
-
-uint32_t divide_up(uint32_t a, uint32_t b) {
-    return (a - 1) / b + 1;
-}
 
 PrefillBlocks blocks_of(const PrefillProblem &problem) {
     PrefillBlocks blocks = {};

@@ -1,17 +1,17 @@
 // The lazy online softmax of prefill attention.
 #pragma once
+#include "arithmetic.h"
 #include "prefill_products.h"
 
 namespace {
 
-constexpr float LOG2_E = 0x1.715476p0f;
 // A row's output is scaled down only when its peak has risen by more than this.
 constexpr float SLACK = 8;
 // Finite: while a row sees no key, -inf - -inf would be NaN.
 constexpr float LEAST_PEAK = -0x1.fffffep126f;
 
 INLINE wide exponential(wide x) {
-    return exp2_bounded(x * LOG2_E);
+    return exp2_bounded(x * native::LOG2_E);
 }
 
 // Turns scores[key] of one vector of lanes into weights, as halves. Returns what the output has to
