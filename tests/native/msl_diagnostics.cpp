@@ -278,6 +278,7 @@ static void variables_that_outlive_a_kernel() {
         "constant int T[2] = {1, 2}; template <class N> constexpr N zero = N(0); const int Z = 1;\n"
         "static constexpr int W = 2; enum class E : uint { a }; enum { B = 3 }; using I = int;\n"
         "struct S { static constexpr int n = 4; static int m() { return 1; } int own; };\n"
+        "enum O : uint; enum class P : unsigned int; struct Q : S { int v; };\n"
         "struct F; typedef struct { int a; } G; static inline S make(); union U { int a; };\n"
         "constant struct { int a; } N = {1}; constant S TWO{2}; constant static const int V = 1;\n"
         "int f(int x) { static constant int q = 3; constexpr int w = 2; threadgroup int t;\n"

@@ -45,6 +45,10 @@ size_t mutable_name(const Tokens &tokens, size_t first, size_t last) {
             k = tokens.closing(k);
             type = false;
             words = 1;  // the type of what follows
+        } else if (token == ":" && type) {
+            // An enumeration's integer type is none of its words, nor a base class.
+            while (k < last && tokens[k + 1] != "{" && tokens[k + 1] != ";")
+                k++;
         } else if (among(token, {";", "=", "[", ",", "{"})) {
             return words > 1 ? name : 0;
         } else if (tokens.is(k, TokenKind::Identifier) && token != "static" && token != "inline") {
