@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
+import os
 import pathlib
 import re
 from collections.abc import Mapping, Sequence
@@ -39,13 +41,23 @@ def read_constants(settings: Sequence[str]) -> dict[int, bool | int]:
 
 
 def read_headers(folders: Sequence[str]) -> dict[str, str]:
-    """Read the headers of folders, by the names that sources include them by."""
+    """Read the headers of folders, by the names that sources include them by. Raises OSError."""
+    for folder in folders:
+        # rglob finds nothing in what is no folder, without a word.
+        os.scandir(folder).close()
     return {
-        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        path.relative_to(folder).as_posix(): _read_text(path)
         for folder in folders
         for path in sorted(pathlib.Path(folder).rglob("*"))
         if path.suffix in {".h", ".metal"} and path.is_file()
     }
+
+
+def _read_text(path: str | pathlib.Path) -> str:
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise OSError(errno.EILSEQ, f"it is not UTF-8 text: {error}", str(path)) from error
 
 
 def check_file(
@@ -61,15 +73,16 @@ def check_file(
     `errors` holds the compiler's text, with the file's own name; `kernels` those that compile, or
     that would with values for their `missing_constants`.
     """
-    source = pathlib.Path(path).read_text(encoding="utf-8")
+    source = _read_text(path)
     registry = KernelRegistry(device)
     for name, text in headers.items():
         registry.register_header(name, text)
     options = CompileOptions(macros=dict(macros))
     report: dict[str, Any] = {"file": path, "errors": [], "kernels": []}
-    registry.register_source(path, source, options=options)
+    # A path may hold what no kernel's name can.
+    registry.register_source("program_source", source, options=options)
     try:
-        names = registry.kernel_names(path)
+        names = registry.kernel_names("program_source")
     except (ShaderCompilationError, UnsupportedFeature) as error:
         report["errors"].append(_in_file(error, path))
         return report
@@ -113,6 +126,8 @@ def as_text(reports: Sequence[Mapping[str, Any]]) -> str:
     lines: list[str] = []
     for report in reports:
         lines += report["errors"]
+        if not report["errors"] and not report["kernels"]:
+            lines.append(f"{report['file']}: no kernels")
         for kernel in report["kernels"]:
             lines += _kernel_lines(report["file"], kernel)
     return "\n".join(lines)

@@ -122,9 +122,8 @@ def _run_check(options: argparse.Namespace) -> int:
             check.check_file(path, device, macros=macros, constants=constants, headers=headers)
             for path in options.files
         ]
-    except (OSError, UnicodeDecodeError) as error:
-        name = getattr(error, "filename", None)
-        return _complain(f"cannot read {name or 'a file'}: {error}", STATUS_REFUSED)
+    except OSError as error:
+        return _complain(f"cannot read {error.filename}: {error.strerror}", STATUS_REFUSED)
     print(check.as_json(reports) if options.json else check.as_text(reports))
     return STATUS_FAILED if any(report["errors"] for report in reports) else 0
 

@@ -1,6 +1,7 @@
 """`flashmetal check`: what it says of Metal sources, and its exit status."""
 
 import json
+import os
 
 import pytest
 from small_kernels import ADD
@@ -81,12 +82,32 @@ def test_json_macros_constants_and_headers(folder, capsys):
     ("arguments", "text"),
     [
         (["missing.metal"], "cannot read missing.metal"),
+        (["binary.metal"], "cannot read binary.metal: it is not UTF-8 text"),
+        (["--include", "nowhere", "add.metal"], "cannot read nowhere: No such file"),
+        (["--include", "add.metal", "add.metal"], "cannot read add.metal: Not a directory"),
         (["--constant", "x=1", "add.metal"], "--constant takes INDEX=VALUE"),
     ],
 )
 def test_wrong_usage(folder, capsys, monkeypatch, arguments, text):
     monkeypatch.chdir(folder)
+    (folder / "binary.metal").write_bytes(b"\xff\x00")
     status, printed = check(capsys, *arguments)
     assert status == 2
     assert text in printed.err
     assert not printed.out
+
+
+def test_a_file_without_kernels_says_so(folder, capsys):
+    (folder / "empty.metal").write_text("")
+    status, printed = check(capsys, folder / "empty.metal")
+    assert status == 0
+    assert printed.out == f"{folder / 'empty.metal'}: no kernels\n"
+
+
+def test_a_file_is_named_as_the_system_names_it(folder, capsys):
+    path = os.fsencode(folder / "add") + b"\xff.metal"
+    os.rename(folder / "add.metal", path)
+    status, printed = check(capsys, os.fsdecode(path), "--json")
+    assert status == 0
+    (file,) = json.loads(printed.out)["files"]
+    assert os.fsencode(file["file"]) == path
