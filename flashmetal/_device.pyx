@@ -57,7 +57,7 @@ cdef class Device:
         dispatches, and threadgroup memory that is read before it is written end the command buffer
         with an error that names kernel, threads, argument and byte. Threads of one SIMD-group are
         taken to run in lockstep, and a write that changes nothing for no race; "strict" asks for a
-        barrier there, too.
+        barrier there, too, and for one of device memory, or a fence, beside atomics that order.
 
     Attributes
     ----------

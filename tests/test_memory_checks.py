@@ -16,6 +16,20 @@ ARGUMENTS = """(device uint *out [[buffer(0)]], device const uint *in [[buffer(1
     device atomic_uint *counter = (device atomic_uint *)out;
 """
 
+FENCE = "atomic_thread_fence(mem_flags::mem_device, memory_order_seq_cst); "
+
+
+def last_reduces(before="", after="", read="out[2 + (t * 7 + 3) % 24]", width=8):
+    """The last of three threadgroups to finish reads what all have written."""
+    return (
+        f"if (t < {width}) out[2 + g * {width} + t] = t; {before}"
+        "if (t == 0) block[0] = atomic_fetch_add_explicit(counter, 1, memory_order_relaxed) == 2; "
+        f"if (t < {width}) {{ {after} }}"
+        f"threadgroup_barrier(mem_flags::mem_device_and_threadgroup); const bool last = block[0]; "
+        f"if (last && t < 8) out[32 + t] = {read}; "
+    )
+
+
 # Body, threadgroups, and what is said of it; or nothing, where all is well.
 THREADGROUP_BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup); "
 DEVICE_BARRIER = "threadgroup_barrier(mem_flags::mem_device); "
@@ -100,6 +114,40 @@ BODIES = {
     ),
     "atomics": ("atomic_fetch_add_explicit(counter, i, memory_order_relaxed);", 2),
     "same_value": ("out[0] = 5; block[0] = 5;", 2),
+    "last_threadgroup_reduces": (last_reduces(DEVICE_BARRIER), 3),
+    "last_threadgroup_reduces_by_threads": (
+        last_reduces("if (t == 0) ", read="out[2 + t % 3]", width=1),
+        3,
+    ),
+    "last_threadgroup_reduces_behind_fences": (last_reduces(FENCE + THREADGROUP_BARRIER), 3),
+    "last_threadgroup_resets_the_counter": (
+        last_reduces(DEVICE_BARRIER) + "if (last && t == 0) out[0] = 0;",
+        3,
+    ),
+    "last_threadgroup_without_barrier": (
+        last_reduces(),
+        3,
+        r"race: threadgroup \(2, 0, 0\), thread .* reads at .* what threadgroup \(0, 0, 0\), "
+        r"thread \(\d+, 0, 0\) writes at .*; the atomics that order the two threadgroups do not "
+        "order this: no threadgroup_barrier with mem_flags::mem_device is between",
+    ),
+    "last_threadgroup_behind_another_barrier": (
+        last_reduces(THREADGROUP_BARRIER),
+        3,
+        "race: .* do not order this: no threadgroup_barrier with mem_flags::mem_device",
+    ),
+    "last_threadgroup_writes_late": (
+        last_reduces(DEVICE_BARRIER, after="out[2 + g * 8 + t] = 1;"),
+        3,
+        "race: .* do not order this",
+    ),
+    "last_simdgroup_reduces": (
+        "threadgroup atomic_uint *done = (threadgroup atomic_uint *)block + 63; "
+        f"if (t == 0) block[63] = 0; {THREADGROUP_BARRIER} if (t < 48) block[t] = t; "
+        "simdgroup_barrier(mem_flags::mem_threadgroup); uint n = 0; if (t % 32 == 0) n = atomic_fetch_add_explicit(done, 1, memory_order_relaxed);"
+        "n = simd_broadcast_first(n); if (n == 1) out[t] = block[(t + 32) % 48];",
+        1,
+    ),
     "threadgroups_apart": ("out[i % 128] = in[0];", 1),
     "initialised": ("threadgroup uint shared[64] = {0}; out[i] = shared[63 - t];", 1),
     "whole_vectors": (
@@ -168,6 +216,15 @@ def test_lockstep_is_a_race_only_where_strict(checked):
     for name in ("lockstep", "same_value"):
         with pytest.raises(CommandBufferError, match="no simdgroup_barrier"):
             strict.run(name)
+
+
+@pytest.mark.keeps_objects
+def test_atomics_need_fences_beside_them_where_strict():
+    strict = Checked("strict")
+    strict.run("last_threadgroup_reduces", 3)
+    strict.run("last_threadgroup_reduces_behind_fences", 3)
+    with pytest.raises(CommandBufferError, match="do not order this"):
+        strict.run("last_threadgroup_reduces_by_threads", 3)
 
 
 @pytest.mark.keeps_objects

@@ -1,4 +1,5 @@
 #include "simdgroup.h"
+#include "check/checker.h"
 #include "scheduler.h"
 
 #include <cstring>
@@ -81,6 +82,7 @@ void simdgroup_resolve(Threadgroup &group, uint32_t s) {
     pack(exchange, stop[__builtin_ctz(chosen)] & STOP_SIZE);
     exchange.mask = chosen;
     exchange.computed = 0;
+    if (group.checker != nullptr) group.checker->lanes_met(group, s, chosen);
     group.at_simd[s] = waiting & ~chosen;
     group.ready[s] = chosen;
     group.ready_simdgroups |= 1u << s;

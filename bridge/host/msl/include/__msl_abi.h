@@ -65,6 +65,7 @@ typedef enum msl_access {
 typedef enum msl_fence {
     MSL_FENCE_THREADGROUP = 0,  // the barrier that comes next
     MSL_FENCE_SIMDGROUP = 1,    // the one that the calling thread has passed
+    MSL_FENCE_THREAD = 2,       // none, but atomic_thread_fence
 } msl_fence;
 enum {
     MSL_MEMORY_DEVICE = 1,

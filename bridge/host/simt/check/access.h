@@ -12,6 +12,7 @@ struct Access {
     uint32_t barriers = 0;       // that had ordered this kind of memory in the threadgroup before
     uint16_t thread = 0;         // in the threadgroup
     uint16_t simd_barriers = 0;  // the same of the thread's SIMD-group
+    uint32_t time = 0;           // see Sight
     uint32_t place = 0;          // in the kernel's library: bytes from its start
 };
 

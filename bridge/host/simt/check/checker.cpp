@@ -9,6 +9,9 @@ namespace {
 // Beyond that, what is over is thrown away between dispatches rather than used again.
 constexpr size_t MOST_SHADOW_BYTES = size_t{256} << 20;
 
+// Beyond that, threadgroups to come are taken to be ordered behind those before.
+constexpr size_t MOST_HANDOVERS = size_t{1} << 22;
+
 constexpr uint32_t FLAGS[] = {MSL_MEMORY_DEVICE, MSL_MEMORY_THREADGROUP};
 
 // A vector of three is read as one of four: nobody need have written the fourth.
@@ -39,6 +42,7 @@ bool is_variable(const msl_library *library, size_t offset) {
 void Checker::order() {
     oldest_ = group_ + 1;
     dispatches_.clear();
+    sight_.forget();
     if (shadow_.bytes() > MOST_SHADOW_BYTES) shadow_.clear();
 }
 
@@ -59,6 +63,11 @@ void Checker::dispatch_mapped() {
 
 void Checker::begin_threadgroup() {
     group_++;
+    if (sight_.count() > MOST_HANDOVERS) {
+        oldest_ = group_;
+        sight_.forget();
+    }
+    sight_.begin_threadgroup(group_);
     same_value_.forget();
     std::fill_n(barriers_, MEMORIES, 0u);
     next_barrier_ = MSL_MEMORY_ALL;
@@ -79,6 +88,10 @@ void Checker::fence(const Threadgroup &group, msl_fence scope, uint32_t memory) 
         next_barrier_ = memory;
         return;
     }
+    if (scope == MSL_FENCE_THREAD) {
+        if (memory & MSL_MEMORY_DEVICE) sight_.fence(group.current);
+        return;
+    }
     for (int kind = 0; kind < MEMORIES; kind++) {
         if (memory & FLAGS[kind]) simd_barriers_[kind][group.current]++;
     }
@@ -88,7 +101,12 @@ void Checker::barrier_passed() {
     for (int kind = 0; kind < MEMORIES; kind++) {
         if (next_barrier_ & FLAGS[kind]) barriers_[kind]++;
     }
+    sight_.barrier_passed(next_barrier_);
     next_barrier_ = MSL_MEMORY_ALL;
+}
+
+void Checker::lanes_met(const Threadgroup &group, uint32_t simdgroup, uint32_t lanes) {
+    sight_.lanes_met(simdgroup, lanes, lanes == lanes_of(group, simdgroup));
 }
 
 Access Checker::access_of(const Threadgroup &group, Memory memory, const void *place) const {
@@ -97,6 +115,7 @@ Access Checker::access_of(const Threadgroup &group, Memory memory, const void *p
     access.barriers = barriers_[memory];
     access.thread = acting_ ? ALL_THREADS : static_cast<uint16_t>(group.current);
     access.simd_barriers = simd_barriers_[memory][group.current];
+    access.time = sight_.time();
     access.place = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(place) - dispatch().library);
     return access;
 }
@@ -142,8 +161,13 @@ const Finding *Checker::check_races(const MemoryRange &range, uintptr_t address,
     const auto check = [&](Cell &cell, uintptr_t at) {
         AtomicAccesses *atomics = nullptr;
         if (is_atomic(kind) || cell.atomics != 0) atomics = &shadow_.atomics_of(cell);
+        if (is_atomic(kind)) {
+            const uint32_t last = atomics->handover;
+            atomics->handover = sight_.meet(
+                now.thread, range.is_threadgroup() ? sight_.own(last) : last, is_write(kind));
+        }
         msl_access access_before = kind;
-        const Access *other = cell.race(kind, now, atomics, oldest, order_, access_before);
+        const Access *other = cell.race(kind, now, atomics, oldest, order_, sight_, access_before);
         const Access before = other != nullptr ? *other : Access{};
         cell.add(kind, now, atomics, oldest, order_);
         // Of several, one that is wrong whatever the values are.
@@ -159,6 +183,7 @@ const Finding *Checker::check_races(const MemoryRange &range, uintptr_t address,
         finding_.now = now;
         finding_.access_before = access_before;
         finding_.before = before;
+        finding_.met = sight_.reaches(now.thread, before.group);
         found = &finding_;
         return true;
     };

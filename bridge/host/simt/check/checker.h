@@ -6,6 +6,7 @@
 #include "finding.h"
 #include "same_value.h"
 #include "shadow.h"
+#include "sight.h"
 #include "written.h"
 
 namespace simt {
@@ -19,7 +20,7 @@ struct CheckedDispatch {
 
 class Checker {
   public:
-    explicit Checker(bool strict) : strict_(strict), order_(strict) {}
+    explicit Checker(bool strict) : strict_(strict), order_(strict), sight_(strict) {}
 
     // What follows comes after all that came before: a memory barrier, or the end of an encoder.
     void order();
@@ -37,6 +38,7 @@ class Checker {
                           msl_access kind, const void *place);
     void fence(const Threadgroup &group, msl_fence scope, uint32_t memory);
     void barrier_passed();
+    void lanes_met(const Threadgroup &group, uint32_t simdgroup, uint32_t lanes);
     // While one thread acts for all.
     void act_for_all(bool acting) { acting_ = acting; }
 
@@ -57,6 +59,7 @@ class Checker {
 
     const bool strict_;
     const Order order_;
+    Sight sight_;
     Shadow shadow_;
     MemoryMap map_;
     std::vector<Written> written_;  // of each range of threadgroup memory

@@ -25,6 +25,7 @@ struct Finding {
     // Of a race: the other one.
     msl_access access_before = MSL_ACCESS_READ;
     Access before;
+    bool met = false;  // atomics order the two threadgroups, but not these accesses
 };
 
 }  // namespace simt

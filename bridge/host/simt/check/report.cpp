@@ -91,6 +91,9 @@ void add_remedy(Text &text, const Finding &finding, const Checker &checker) {
     const bool same_group = finding.before.group == finding.now.group;
     if (&checker.dispatch_of(finding.before) != &checker.dispatch_of(finding.now))
         return text.add("no memory barrier is between the two dispatches");
+    if (!same_group && finding.met)
+        return text.add("the atomics that order the two threadgroups do not order this: no "
+                        "threadgroup_barrier with mem_flags::mem_device is between");
     if (!same_group) return text.add("nothing orders the threadgroups of a dispatch");
     const bool threadgroup = finding.range.is_threadgroup();
     const bool same_simdgroup = finding.before.thread / MSL_LANES == finding.now.thread / MSL_LANES;
