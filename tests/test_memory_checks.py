@@ -144,7 +144,8 @@ BODIES = {
     "last_simdgroup_reduces": (
         "threadgroup atomic_uint *done = (threadgroup atomic_uint *)block + 63; "
         f"if (t == 0) block[63] = 0; {THREADGROUP_BARRIER} if (t < 48) block[t] = t; "
-        "simdgroup_barrier(mem_flags::mem_threadgroup); uint n = 0; if (t % 32 == 0) n = atomic_fetch_add_explicit(done, 1, memory_order_relaxed);"
+        "simdgroup_barrier(mem_flags::mem_threadgroup); uint n = 0; "
+        "if (t % 32 == 0) n = atomic_fetch_add_explicit(done, 1, memory_order_relaxed);"
         "n = simd_broadcast_first(n); if (n == 1) out[t] = block[(t + 32) % 48];",
         1,
     ),
