@@ -156,3 +156,81 @@ def test_a_kernel_that_overwrites_the_end_of_its_stack_leaves_the_next_one_whole
     out = device.alloc(64, "u32")
     run(device, "meets", MEETS, out)
     assert np.asarray(out).tolist() == list(range(63, -1, -1))
+
+
+ORDERS = ("highest", "lowest", "random")
+
+SYNCHRONISES = """
+void meet() {{
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+}}
+template <class T, uint N> void meet_often() {{
+    for (uint j = 0; j < N; j++)
+        simdgroup_barrier(mem_flags::mem_none);
+}}
+kernel void synchronises(device uint *out [[buffer(0)]], uint i [[thread_position_in_grid]],
+                         uint lane [[thread_index_in_simdgroup]],
+                         uint group [[simdgroup_index_in_threadgroup]]) {{
+    {}
+    out[i] = i + 1;
+}}
+"""
+
+SIMDGROUP = "simdgroup_barrier(mem_flags::mem_none);"
+THREADGROUP = "threadgroup_barrier(mem_flags::mem_none);"
+
+
+def synchronise(order, body):
+    """Run a kernel in one of the orders, and return what it wrote."""
+    text = SYNCHRONISES.format(body)
+    with fm.Device(engine="simt", order=order) as device:
+        out = device.alloc(64, "u32")
+        np.asarray(out)[:] = 0
+        run(device, "synchronises", text, out)
+        return np.array(out)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("first", ["simdgroup", "threadgroup"])
+@pytest.mark.parametrize("second", ["simdgroup", "threadgroup"])
+def test_lanes_at_different_barriers_are_reported_with_both_lines(order, first, second):
+    body = f"""if (lane < 8) {{
+        {first}_barrier(mem_flags::mem_none); // first
+    }} else {{
+        {second}_barrier(mem_flags::mem_none); // second
+    }}"""
+    with pytest.raises(fm.errors.CommandBufferError, match="divergent") as caught:
+        synchronise(order, body)
+    text = HEADER + SYNCHRONISES.format(body)
+    kinds = {"first": "", "second": ""}
+    if "simdgroup" in (first, second):
+        kinds = {"first": f" ({first}_barrier)", "second": f" ({second}_barrier)"}
+    lines = {mark: line_of(text, f"// {mark}") for mark in kinds}
+    said = f"waits at line {lines['first']}{kinds['first']}, thread "
+    assert said in str(caught.value)
+    assert f" at line {lines['second']}{kinds['second']}" in str(caught.value)
+
+
+UNIFORM = {
+    "a branch of a SIMD-group": f"if (group == 1) {{ {SIMDGROUP} }}",
+    "a loop": f"for (uint j = 0; j < 3 + group; j++) {{ {SIMDGROUP} }}",
+    "an unrolled loop": "meet_often<float, 4>();",
+    "a function called from two places": "if (lane < 8) meet(); else meet();",
+    "two instances of a template": "if (lane < 8) meet_often<int, 2>(); else meet_often<uint, 2>();",
+    "after an operation of some lanes": f"if (lane < 8) out[i] = simd_sum(lane); {SIMDGROUP}",
+    "beside barriers of the threadgroup": f"{SIMDGROUP} {THREADGROUP} {SIMDGROUP}",
+}
+
+
+@pytest.mark.parametrize("what", UNIFORM)
+def test_simdgroup_barriers_that_all_lanes_reach_are_no_fault(what):
+    for order in ORDERS:
+        assert synchronise(order, UNIFORM[what]).tolist() == list(range(1, 65)), order
+
+
+def test_lanes_that_return_before_a_simdgroup_barrier_are_a_fault_where_orders_are_searched():
+    body = f"if (lane == 3) return; {SIMDGROUP}"
+    assert synchronise("highest", body).tolist() == [i % 32 != 3 and i + 1 for i in range(64)]
+    for order in ("lowest", "random"):
+        with pytest.raises(fm.errors.CommandBufferError, match="31 of 32 threads wait at line"):
+            synchronise(order, body)

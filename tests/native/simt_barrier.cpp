@@ -164,6 +164,92 @@ void a_leader_acts_once_for_all_threads(TestPool &pool) {
     }
 }
 
+void simd_barrier(uint64_t at) {
+    simt_runtime.simd_wait(at, MSL_SIMD_BARRIER);
+}
+
+void one_lane_at_another_simdgroup_barrier(const msl_thread *thread) {
+    simd_barrier(site(thread->index == 70 ? 12 : 7));
+}
+
+void one_lane_at_a_barrier_of_all(const msl_thread *thread) {
+    if (thread->index == 70) simt_runtime.barrier(site(12));
+    simd_barrier(site(7));
+}
+
+// The barrier that stands first in the text is no operation that lets lanes catch up.
+void one_lane_at_an_earlier_line(const msl_thread *thread) {
+    simd_barrier(site(thread->lane == 0 ? 3 : 7));
+}
+
+void one_lane_returns(const msl_thread *thread) {
+    if (thread->index == 70) return;
+    simd_barrier(site(7));
+    buffer<uint32_t>(thread, 0)[thread->index] = 1;
+}
+
+void expect_in_all_orders(TestPool &pool, Entry entry, const char *text) {
+    for (simt_order order : ORDERS) {
+        Launch launch(entry, 100, 100, {}, "tiles");
+        launch.order = order;
+        const simt_fault fault = pool.fault_of(launch);
+        CHECK_EQUAL(fault.kind, SIMT_FAULT_DIVERGENT_BARRIER);
+        if (!says(fault, text)) fprintf(stderr, "message: %s\n", fault.message);
+        CHECK(says(fault, text));
+    }
+}
+
+void divergent_simdgroup_barriers_are_reported_with_both_lines(TestPool &pool) {
+    expect_in_all_orders(pool, one_lane_at_another_simdgroup_barrier,
+                         "kernel 'tiles': divergent simdgroup_barrier in threadgroup (0, 0, 0), "
+                         "SIMD-group 2: thread 64 waits at line 7 (simdgroup_barrier), "
+                         "thread 70 at line 12 (simdgroup_barrier)");
+    expect_in_all_orders(pool, one_lane_at_a_barrier_of_all,
+                         "SIMD-group 2: thread 64 waits at line 7 (simdgroup_barrier), "
+                         "thread 70 at line 12 (threadgroup_barrier)");
+    expect_in_all_orders(pool, one_lane_at_an_earlier_line, " at line 3 (simdgroup_barrier), ");
+}
+
+void lanes_that_return_before_a_simdgroup_barrier_are_forgiven_in_the_default_order(
+    TestPool &pool) {
+    uint32_t ran[100] = {};
+    pool.run(Launch(one_lane_returns, 100, 100, {ran}));
+    for (uint32_t i = 0; i < 100; i++)
+        CHECK_EQUAL(ran[i], i != 70);
+    for (simt_order order : {SIMT_LOWEST_FIRST, SIMT_RANDOM}) {
+        Launch strict(one_lane_returns, 100, 100, {ran});
+        strict.order = order;
+        CHECK(says(pool.fault_of(strict), "SIMD-group 2: 31 of 32 threads wait at line 7 "
+                                          "(simdgroup_barrier), the others have returned"));
+    }
+}
+
+// Half of the lanes have an operation before a barrier; the last SIMD-group has four lanes.
+void operations_before_a_simdgroup_barrier(const msl_thread *thread) {
+    uint32_t sum = 0;
+    for (uint32_t round = 0; round < 5; round++) {
+        simd_barrier(site(4));
+        if (thread->lane % 2 == 1) {
+            exchange(site(6), sum);
+            sum++;
+        }
+        simd_barrier(site(5));
+        if (thread->simdgroup == 1) simd_barrier(site(8));
+    }
+    buffer<uint32_t>(thread, 0)[thread->index] = sum;
+}
+
+void simdgroup_barriers_wait_for_lanes_in_operations(TestPool &pool) {
+    for (simt_order order : ORDERS) {
+        uint32_t sums[100] = {};
+        Launch launch(operations_before_a_simdgroup_barrier, 100, 100, {sums});
+        launch.order = order;
+        pool.run(launch);
+        for (uint32_t i = 0; i < 100; i++)
+            CHECK_EQUAL(sums[i], i % 2 == 1 ? 5 : 0);
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -176,6 +262,9 @@ int main() {
         simdgroups_that_return_before_a_barrier_are_reported(pool);
         whole_threadgroups_may_return_early(pool);
         a_leader_acts_once_for_all_threads(pool);
+        divergent_simdgroup_barriers_are_reported_with_both_lines(pool);
+        lanes_that_return_before_a_simdgroup_barrier_are_forgiven_in_the_default_order(pool);
+        simdgroup_barriers_wait_for_lanes_in_operations(pool);
     }
     a_fault_leaves_the_pool_usable_and_starts_no_more_threadgroups();
 }

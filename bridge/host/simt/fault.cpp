@@ -3,6 +3,7 @@
 #include "fault_place.h"
 #include "fault_text.h"
 
+#include <algorithm>
 #include <csignal>
 
 namespace simt {
@@ -23,19 +24,44 @@ void add_threadgroup(Text &text, const Threadgroup &group) {
     text.add("threadgroup (%u, %u, %u)", group.position[0], group.position[1], group.position[2]);
 }
 
+struct Range {
+    uint32_t first, count;
+};
+
+// All of the threadgroup, or those of the SIMD-group that could not leave a barrier.
+Range threads_concerned(const Threadgroup &group) {
+    if (group.incident.simdgroup == NO_SIMDGROUP) return {0, group.threads};
+    const uint32_t first = group.incident.simdgroup * MSL_LANES;
+    return {first, std::min(group.threads - first, uint32_t{MSL_LANES})};
+}
+
+// Where a thread waits; in a SIMD-group that cannot go on, at which kind of barrier, too.
+void add_stop(Text &text, const Threadgroup &group, uint64_t stop) {
+    text.add("line %u", line(stop));
+    if (group.incident.simdgroup == NO_SIMDGROUP) return;
+    const bool of_simdgroup = (stop & STOP_SIZE) == MSL_SIMD_BARRIER;
+    text.add(" (%s)", of_simdgroup ? "simdgroup_barrier" : "threadgroup_barrier");
+}
+
 void add_divergence(Text &text, const Threadgroup &group) {
+    const bool of_simdgroup = group.incident.simdgroup != NO_SIMDGROUP;
+    const Range threads = threads_concerned(group);
     uint32_t first = MSL_MAX_THREADS, waiting = 0;
-    text.add("divergent threadgroup_barrier in ");
+    text.add("divergent %s in ", of_simdgroup ? "simdgroup_barrier" : "threadgroup_barrier");
     add_threadgroup(text, group);
-    for (uint32_t i = 0; i < group.threads; i++) {
+    if (of_simdgroup) text.add(", SIMD-group %u", group.incident.simdgroup);
+    for (uint32_t i = threads.first; i < threads.first + threads.count; i++) {
         if (group.stop[i] == RETURNED) continue;
         if (waiting++ == 0) first = i;
         if (group.stop[i] == group.stop[first]) continue;
-        return text.add(": thread %u waits at line %u, thread %u at line %u", first,
-                        line(group.stop[first]), i, line(group.stop[i]));
+        text.add(": thread %u waits at ", first);
+        add_stop(text, group, group.stop[first]);
+        text.add(", thread %u at ", i);
+        return add_stop(text, group, group.stop[i]);
     }
-    text.add(": %u of %u threads wait at line %u, the others have returned", waiting, group.threads,
-             line(group.stop[first]));
+    text.add(": %u of %u threads wait at ", waiting, threads.count);
+    add_stop(text, group, group.stop[first]);
+    text.add(", the others have returned");
 }
 
 // Of the bound buffers, the one that ends least before `address`.

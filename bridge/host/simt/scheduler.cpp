@@ -71,7 +71,7 @@ uint32_t scheduler_next(Threadgroup &group, uint32_t s) {
         if (leaves_simdgroup(group)) s = pick(group, group.ready_simdgroups);
     } else {
         if (group.at_simd[s] != 0) {
-            simdgroup_resolve(group, s);
+            if (!simdgroup_resolve(group, s)) scheduler_leave(group);
         } else {
             group.ready_simdgroups &= ~(1u << s);
         }

@@ -7,6 +7,30 @@
 namespace simt {
 namespace {
 
+bool at_barrier(uint64_t stop) {
+    return (stop & STOP_SIZE) == MSL_SIMD_BARRIER;
+}
+
+// Those of `waiting` that wait in something else than a barrier, which could yet bring them there.
+uint32_t in_operations(const uint64_t *stop, uint32_t waiting) {
+    uint32_t lanes = 0;
+    for (uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        if (!at_barrier(stop[lane])) lanes |= 1u << lane;
+    }
+    return lanes;
+}
+
+// Whether a barrier at which `chosen` meet may let them go on.
+bool may_go_on(const Threadgroup &group, uint32_t s, uint32_t chosen) {
+    const uint64_t *stop = &group.stop[s * MSL_LANES];
+    const uint32_t missing = lanes_of(group, s) & ~chosen;
+    if (missing != 0 && group.order != SIMT_HIGHEST_FIRST) return false;
+    for (uint32_t rest = missing; rest != 0; rest &= rest - 1)
+        if (stop[__builtin_ctz(rest)] != RETURNED) return false;
+    return true;
+}
+
 // The lanes of `waiting` with the smallest stop.
 uint32_t participants(const uint64_t *stop, uint32_t waiting) {
     uint64_t smallest = RETURNED;
@@ -39,6 +63,7 @@ template <size_t SIZE> void pack(msl_exchange &exchange) {
 void pack(msl_exchange &exchange, size_t size) {
     switch (size) {
     case 0:
+    case MSL_SIMD_BARRIER:
         break;
     case 1:
         return pack<1>(exchange);
@@ -73,11 +98,20 @@ void simdgroup_wait(uint64_t site, uint32_t size) {
     scheduler_wait(group);
 }
 
-void simdgroup_resolve(Threadgroup &group, uint32_t s) {
+bool simdgroup_resolve(Threadgroup &group, uint32_t s) {
     const uint32_t waiting = group.at_simd[s];
     const uint64_t *stop = &group.stop[s * MSL_LANES];
     const bool whole = waiting == ~0u && all_equal(stop);
-    const uint32_t chosen = whole ? waiting : participants(stop, waiting);
+    uint32_t chosen = waiting;
+    if (!whole) {
+        const uint32_t first = in_operations(stop, waiting);
+        chosen = participants(stop, first != 0 ? first : waiting);
+        if (first == 0 && !may_go_on(group, s, chosen)) {
+            group.incident.kind = SIMT_FAULT_DIVERGENT_BARRIER;
+            group.incident.simdgroup = s;
+            return false;
+        }
+    }
     msl_exchange &exchange = group.exchange[s];
     pack(exchange, stop[__builtin_ctz(chosen)] & STOP_SIZE);
     exchange.mask = chosen;
@@ -86,6 +120,7 @@ void simdgroup_resolve(Threadgroup &group, uint32_t s) {
     group.at_simd[s] = waiting & ~chosen;
     group.ready[s] = chosen;
     group.ready_simdgroups |= 1u << s;
+    return true;
 }
 
 }  // namespace simt

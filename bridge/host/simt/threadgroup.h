@@ -20,6 +20,8 @@ constexpr uint64_t stop_at(uint64_t site, uint32_t size) {
     return site << STOP_SITE_SHIFT | size;
 }
 
+constexpr uint32_t NO_SIMDGROUP = ~0u;
+
 // Why a threadgroup was abandoned.
 struct Incident {
     simt_fault_kind kind = SIMT_FAULT_NONE;
@@ -28,7 +30,8 @@ struct Incident {
     const void *address = nullptr;
     uint64_t site = 0;
     const char *misuse = nullptr;
-    const Finding *finding = nullptr;  // the checker's
+    const Finding *finding = nullptr;   // the checker's
+    uint32_t simdgroup = NO_SIMDGROUP;  // of a divergent simdgroup_barrier
 };
 
 using Leader = void (*)(void **all, uint32_t threads);

@@ -19,11 +19,12 @@ extern "C" {
 #endif
 
 enum {
-    MSL_ABI_VERSION = 6,
+    MSL_ABI_VERSION = 7,
     MSL_LANES = 32,           // threads of a SIMD-group
     MSL_MAX_THREADS = 1024,   // threads of a threadgroup
     MSL_MAX_BUFFERS = 31,     // argument indices
     MSL_EXCHANGE_BYTES = 16,  // widest operand of a SIMD-group operation, per lane
+    MSL_SIMD_BARRIER = 255,   // instead of an operand's bytes: a simdgroup_barrier
     MSL_SCRATCH_ALIGNMENT = 64,
     MSL_SITE_COLUMN_BITS = 24,  // of a site: source line << 24 | column
     MSL_SITE_BITS = 56,         // at most

@@ -24,7 +24,7 @@ MSL_CONVERGENT inline void threadgroup_barrier(mem_flags flags, MSL_SITE) {
     __msl::engine.barrier(site);
 }
 MSL_CONVERGENT inline void simdgroup_barrier(mem_flags flags, MSL_SITE) {
-    __msl::engine.simd_wait(site, 0);
+    __msl::engine.simd_wait(site, MSL_SIMD_BARRIER);
     __msl::tell_fence(MSL_FENCE_SIMDGROUP, int(flags));
 }
 
