@@ -183,11 +183,11 @@ THREADGROUP = "threadgroup_barrier(mem_flags::mem_none);"
 def synchronise(order, body):
     """Run a kernel in one of the orders, and return what it wrote."""
     text = SYNCHRONISES.format(body)
-    with fm.Device(engine="simt", order=order) as device:
-        out = device.alloc(64, "u32")
-        np.asarray(out)[:] = 0
-        run(device, "synchronises", text, out)
-        return np.array(out)
+    device = fm.Device(engine="simt", order=order)
+    out = device.alloc(64, "u32")
+    np.asarray(out)[:] = 0
+    run(device, "synchronises", text, out)
+    return np.array(out)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -216,7 +216,7 @@ UNIFORM = {
     "a loop": f"for (uint j = 0; j < 3 + group; j++) {{ {SIMDGROUP} }}",
     "an unrolled loop": "meet_often<float, 4>();",
     "a function called from two places": "if (lane < 8) meet(); else meet();",
-    "two instances of a template": "if (lane < 8) meet_often<int, 2>(); else meet_often<uint, 2>();",
+    "instances of a template": "if (lane < 8) meet_often<int, 2>(); else meet_often<uint, 2>();",
     "after an operation of some lanes": f"if (lane < 8) out[i] = simd_sum(lane); {SIMDGROUP}",
     "beside barriers of the threadgroup": f"{SIMDGROUP} {THREADGROUP} {SIMDGROUP}",
 }
