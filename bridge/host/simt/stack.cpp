@@ -63,11 +63,14 @@ bool Stacks::reserve(uint32_t count, void (*main)()) {
     fibers_.reset(new (std::nothrow) Suspended[count]);
     annotations_.reset(new (std::nothrow) sanitizer::Stack[count]);
     if (!fibers_ || !annotations_) return false;
-    void *mapped = mmap(nullptr, count * stride(), PROT_READ | PROT_WRITE,
+    const size_t stacks = count * stride();
+    void *mapped = mmap(nullptr, stacks + page_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapped == MAP_FAILED) return false;
     base_ = static_cast<char *>(mapped);
-    bytes_ = count * stride();
+    bytes_ = stacks + page_bytes;
+    // Above the last stack, too: what lies there is the process's.
+    if (!install_guard(base_ + stacks)) return false;
     for (; count_ < count; count_++) {
         char *low = bottom(count_);
         char *high = low + stride() - page_bytes - count_ * COLOUR_STEP % COLOURS * CACHE_LINE;
@@ -80,7 +83,7 @@ bool Stacks::reserve(uint32_t count, void (*main)()) {
 
 bool Stacks::guard(const void *address) const {
     const size_t offset = static_cast<size_t>(static_cast<const char *>(address) - base_);
-    return offset < bytes_ && offset % stride() < page_bytes;
+    return offset < count_ * stride() && offset % stride() < page_bytes;
 }
 
 }  // namespace simt

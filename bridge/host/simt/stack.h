@@ -1,4 +1,4 @@
-// The stacks of one worker's fibers: one mapping, a guard page under each stack.
+// The stacks of one worker's fibers: one mapping, a guard page under each and above the last.
 #pragma once
 #include "fiber.h"
 #include "sanitizer.h"
