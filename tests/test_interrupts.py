@@ -9,6 +9,12 @@ import pytest
 
 ATTEMPTS = 3  # the fastest counts: a busy machine may delay any one of them
 
+# The jobs of a shell's background, which the tests may be one of, ignore Ctrl-C; so would a child.
+LISTEN = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+
 WAIT = """
 import time
 import flashmetal as fm
@@ -74,7 +80,7 @@ def test_encoder_that_waits_for_the_queue_sees_ctrl_c_and_can_go_on():
 
 def states_after_interrupts(script):
     """Return what the script says last, after waits that are interrupted in time."""
-    command = [sys.executable, "-c", script]
+    command = [sys.executable, "-c", LISTEN + script]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         delays = [interrupt_once(process) for _ in range(ATTEMPTS)]
         states = process.stdout.read().split()
