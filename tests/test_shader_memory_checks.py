@@ -101,6 +101,7 @@ def barriers():
 
 
 @pytest.mark.parametrize(("shader", "text"), list(barriers()))
+@pytest.mark.slow
 def test_each_missing_barrier_is_found(shader, text):
     # Lanes need simdgroup_barrier only where nobody takes them to run in lockstep.
     assert is_found(shader, text, fm.Device(engine="simt", checks="strict"))
