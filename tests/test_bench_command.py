@@ -50,8 +50,7 @@ def test_dispatch_as_json(capsys):
 def test_goals_without_their_peers_are_open(capsys):
     assert cli.main([*DISPATCH, "--json"]) == 0
     ratios = {goal["peer"]: goal["ratio"] for goal in json.loads(capsys.readouterr().out)["goals"]}
-    # Of so few calls as here, less the empty loop, a time may be anything on a busy machine.
-    assert isinstance(ratios["ctypes"], float)
+    assert ratios["ctypes"] > 0
     assert ratios["PoCL enqueue + finish"] is None
 
 

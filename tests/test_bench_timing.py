@@ -48,6 +48,13 @@ def test_the_loop_is_taken_off_only_what_loops(monkeypatch):
     assert found["call"] == (1.0, 1.0, 0.0)
 
 
+def test_an_interrupted_reading_of_the_loop_counts_for_nothing(monkeypatch):
+    loops = itertools.chain([9.0, 0.25], itertools.repeat(9.0))
+    monkeypatch.setattr(timing, "_time_empty_loop", lambda: next(loops))
+    case = Case(lambda: [1.0], loops_in_python=True)
+    assert measure({"loop": case}, rounds=1)["loop"].least == 0.75
+
+
 def test_empty_loop_costs_less_than_a_call():
     assert 0 < timing._time_empty_loop() < 1e-3
 

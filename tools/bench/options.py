@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from flashmetal.bench.peers import PEERS
 
-__all__ = ["add_comparison", "names_of", "positive", "positives"]
+__all__ = ["add_comparison", "add_peers", "names_of", "positive", "positives"]
 
 
 def positive(text: str) -> int:
@@ -40,13 +40,18 @@ def names_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
 
 
 def add_comparison(parser: argparse.ArgumentParser, rounds: int) -> None:
-    """Add what every comparison with peers takes; `rounds` is the default."""
+    """Add what every comparison of attention takes; `rounds` is the default."""
     parser.add_argument("--threads", type=positive, default=1, help="of every library (1)")
+    add_peers(parser, PEERS, rounds)
+
+
+def add_peers(parser: argparse.ArgumentParser, known: Sequence[str], rounds: int) -> None:
+    """Add whom to measure and how often; all that are known and `rounds` are the defaults."""
     parser.add_argument(
         "--peers",
-        type=names_of(PEERS),
-        default=PEERS,
-        help=f"with commas between; all that are installed: {', '.join(PEERS)}",
+        type=names_of(known),
+        default=known,
+        help=f"with commas between; all that are installed: {', '.join(known)}",
     )
     parser.add_argument(
         "--rounds",

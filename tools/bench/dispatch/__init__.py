@@ -7,7 +7,7 @@ from typing import TextIO
 
 from flashmetal.bench.dispatch import scenario
 from flashmetal.bench.dispatch.bindings import BINDINGS
-from flashmetal.bench.options import names_of, positive, positives
+from flashmetal.bench.options import add_peers, positives
 from flashmetal.bench.queues import PEERS as QUEUES
 from flashmetal.bench.result import Result
 from flashmetal.errors import InvalidArgument
@@ -34,15 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=(1, 2, 4, 8),
         help=f"command buffers, up to {MOST_IN_FLIGHT} (1,2,4,8)",
     )
-    parser.add_argument(
-        "--peers",
-        type=names_of(PEERS),
-        default=PEERS,
-        help=f"with commas between; all that are installed: {', '.join(PEERS)}",
-    )
-    parser.add_argument(
-        "--rounds", type=positive, default=100, help="how often each case has its turn (100)"
-    )
+    add_peers(parser, PEERS, rounds=100)
 
 
 def run(options: argparse.Namespace, progress: TextIO) -> Result:
