@@ -9,6 +9,7 @@ cdef class Program:
     cdef readonly tuple key               # (SHA-256 of the text, options)
     cdef bytes text                       # UTF-8
     cdef object options                   # CompileOptions
+    cdef tuple origin                     # the source with its includes, and the headers
     cdef dict libraries                   # path of a precompiled one or None -> Once of a Library
 
     cdef Library get_library(self, Device device, str name, tuple constants)
@@ -26,7 +27,7 @@ cdef class RegisteredKernel:
 cdef class KernelRegistry:
     cdef readonly Device device           # kept alive
     cdef dict kernels                     # name -> RegisteredKernel
-    cdef dict headers                     # name -> text, for sources registered later
+    cdef object headers                   # RegisteredHeaders, for sources registered later
     cdef object programs                  # Program.key -> Program, as long as a name uses it
     cdef object lock                      # of programs
     cdef object __weakref__

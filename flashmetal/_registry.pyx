@@ -16,7 +16,7 @@ from flashmetal.compile_options import CompileOptions
 from flashmetal.errors import (
     FlashMetalError, InvalidArgument, InvalidType, KernelNotFound, ShaderCompilationError,
 )
-from flashmetal.headers import expand_headers
+from flashmetal.headers import RegisteredHeaders, expand, explain_missing
 from flashmetal.shipped import find_library
 
 __all__ = ["KernelRegistry", "is_unavailable_tensor_header", "misses_header"]
@@ -43,7 +43,7 @@ cdef class KernelRegistry:
         need(device, Device, "KernelRegistry", "device")
         self.device = device
         self.kernels = {}
-        self.headers = {}
+        self.headers = RegisteredHeaders({})
         self.programs = weakref.WeakValueDictionary()
         self.lock = threading.Lock()
 
@@ -83,8 +83,10 @@ cdef class KernelRegistry:
             raise InvalidType(
                 f"{name}: options must be flashmetal.CompileOptions, got {type(options).__name__}"
             )
-        source = expand_headers(source, self.headers)
-        program = self._share_program(Program(name, source, options))
+        headers = self.headers
+        expanded = expand(source, headers) if headers.registered else source
+        cdef Program program = self._share_program(Program(name, expanded, options))
+        program.origin = (source, headers)
         cdef RegisteredKernel current = self.kernels.get(name)
         if current is None or current.program is not program:
             self.kernels[name] = RegisteredKernel(program)
@@ -92,8 +94,10 @@ cdef class KernelRegistry:
     def register_header(self, name, text):
         """Let sources that are registered from now on include `text` as ``#include "name"``.
 
-        A header may include others, in whatever order they are registered. Another text replaces
-        the one before, for sources registered later.
+        A header may include others, in whatever order they are registered. Names are paths: in
+        quotes, a header's are looked up beside the header first, as compilers do, so that
+        "a/b.h" finds "a/d.h" as "d.h". Another text replaces the one before, for sources
+        registered later.
 
         Parameters
         ----------
@@ -111,9 +115,9 @@ cdef class KernelRegistry:
         need_text(text, "register_header", "text")
         if not name or any(c in name for c in '">\n\0'):
             raise InvalidArgument(f"a header's name must be as #include takes it, got {name!r}")
-        # A new dict: a thread that is registering a source goes on with the one that it read.
+        # A new object: a thread that is registering a source goes on with the one that it read.
         with self.lock:
-            self.headers = {**self.headers, name: text}
+            self.headers = RegisteredHeaders({**self.headers.registered, name: text})
 
     def _share_program(self, Program program):
         with self.lock:
@@ -328,10 +332,11 @@ cdef class Program:
         try:
             return once.get(functools.partial(self._load, device, name, path))
         except ShaderCompilationError as error:
-            if error.name == name:
+            message = explain_missing(error.message, *self.origin)
+            if error.name == name and message == error.message:
                 raise
-            # Another kernel of the text asked first.
-            raise ShaderCompilationError(name, error.message) from error
+            # Another kernel of the text may have asked first.
+            raise ShaderCompilationError(name, message) from error
 
     def _load(self, Device device, str name, str path):
         if path is not None:

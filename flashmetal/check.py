@@ -15,8 +15,9 @@ from ._device import Device
 from ._registry import KernelRegistry
 from .compile_options import CompileOptions
 from .errors import FlashMetalError, ShaderCompilationError, UnsupportedFeature
+from .headers import Headers, expand, explain_missing
 
-__all__ = ["as_json", "as_text", "check_file", "read_constants", "read_headers", "read_macros"]
+__all__ = ["FolderHeaders", "as_json", "as_text", "check_file", "read_constants", "read_macros"]
 
 # How the compiler calls the text that it is given.
 MAIN = re.compile(r"^program_source(?=:)", re.MULTILINE)
@@ -40,17 +41,27 @@ def read_constants(settings: Sequence[str]) -> dict[int, bool | int]:
     return constants
 
 
-def read_headers(folders: Sequence[str]) -> dict[str, str]:
-    """Read the headers of folders, by the names that sources include them by. Raises OSError."""
-    for folder in folders:
-        # rglob finds nothing in what is no folder, without a word.
-        os.scandir(folder).close()
-    return {
-        path.relative_to(folder).as_posix(): _read_text(path)
-        for folder in folders
-        for path in sorted(pathlib.Path(folder).rglob("*"))
-        if path.suffix in {".h", ".metal"} and path.is_file()
-    }
+class FolderHeaders:
+    """Headers in files: beside the file that includes them, for those in quotes, and in folders."""
+
+    def __init__(self, folders: Sequence[str]) -> None:
+        """Raise OSError for what is no folder that can be read."""
+        for folder in folders:
+            os.scandir(folder).close()
+        self.folders = folders
+        self.texts: dict[str, str | None] = {}
+
+    def lookups(self, name: str, quoted: bool, includer: str) -> list[str]:
+        """Return the paths that a compiler would try."""
+        folders = [os.path.dirname(includer), *self.folders] if quoted else self.folders
+        paths = [os.path.normpath(os.path.join(folder, name)) for folder in folders]
+        return list(dict.fromkeys(paths))
+
+    def read(self, place: str) -> str | None:
+        """Return the text of a file; None when there is none. Raises OSError."""
+        if place not in self.texts:
+            self.texts[place] = _read_text(place) if os.path.isfile(place) else None
+        return self.texts[place]
 
 
 def _read_text(path: str | pathlib.Path) -> str:
@@ -66,17 +77,16 @@ def check_file(
     *,
     macros: Mapping[str, str],
     constants: Mapping[int, bool | int],
-    headers: Mapping[str, str],
+    headers: Headers,
 ) -> dict[str, Any]:
     """Compile every kernel of a file; return what there is to say of it, ready for JSON.
 
     `errors` holds the compiler's text, with the file's own name; `kernels` those that compile, or
     that would with values for their `missing_constants`.
     """
-    source = _read_text(path)
+    text = _read_text(path)
+    source = expand(text, headers, path)
     registry = KernelRegistry(device)
-    for name, text in headers.items():
-        registry.register_header(name, text)
     options = CompileOptions(macros=dict(macros))
     report: dict[str, Any] = {"file": path, "errors": [], "kernels": []}
     # A path may hold what no kernel's name can.
@@ -84,7 +94,8 @@ def check_file(
     try:
         names = registry.kernel_names("program_source")
     except (ShaderCompilationError, UnsupportedFeature) as error:
-        report["errors"].append(_in_file(error, path))
+        message = explain_missing(_message(error), text, headers, path)
+        report["errors"].append(_in_file(message, path))
         return report
     for name in names:
         registry.register_source(name, source, options=options)
@@ -104,7 +115,7 @@ def _check_kernel(
     except (ShaderCompilationError, UnsupportedFeature) as error:
         missing = MISSING_CONSTANTS.search(str(error))
         if missing is None:
-            report["errors"].append(_in_file(error, report["file"]))
+            report["errors"].append(_in_file(_message(error), report["file"]))
             return
         kernel["missing_constants"] = [
             {"name": found[0], "index": int(found[1])} for found in CONSTANT.findall(missing[1])
@@ -116,9 +127,12 @@ def _check_kernel(
     report["kernels"].append(kernel)
 
 
-def _in_file(error: FlashMetalError, path: str) -> str:
-    text = getattr(error, "message", str(error))
-    return MAIN.sub(lambda _: path, text).rstrip("\n")
+def _message(error: FlashMetalError) -> str:
+    return getattr(error, "message", str(error))
+
+
+def _in_file(message: str, path: str) -> str:
+    return MAIN.sub(lambda _: path, message).rstrip("\n")
 
 
 def as_text(reports: Sequence[Mapping[str, Any]]) -> str:

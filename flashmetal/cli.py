@@ -117,7 +117,7 @@ def _run_check(options: argparse.Namespace) -> int:
     macros = check.read_macros(options.define)
     device = Device(engine="simt")
     try:
-        headers = check.read_headers(options.include)
+        headers = check.FolderHeaders(options.include)
         reports = [
             check.check_file(path, device, macros=macros, constants=constants, headers=headers)
             for path in options.files

@@ -97,6 +97,39 @@ def test_wrong_usage(folder, capsys, monkeypatch, arguments, text):
     assert not printed.out
 
 
+def test_headers_are_found_beside_the_file_and_then_in_the_folders(folder, capsys):
+    (folder / "own").mkdir()
+    (folder / "own" / "a.metal").write_text('#include "sub/b.h"\nkernel void k() { X; Y; }\n')
+    (folder / "own" / "sub").mkdir()
+    (folder / "own" / "sub" / "b.h").write_text('#include "c.h"\n#include <scale.h>\n')
+    (folder / "own" / "sub" / "c.h").write_text("#define X Scale s; float f = s.factor\n")
+    (folder / "own" / "sub" / "scale.h").write_text("#error brackets look in folders only\n")
+    (folder / "include" / "c.h").write_text("#error there is one beside the header\n")
+    arguments = [folder / "own" / "a.metal", "--include", folder / "include"]
+    status, printed = check(capsys, *arguments, "--define", "Y=")
+    assert (status, printed.err) == (0, "")
+    (folder / "own" / "sub" / "c.h").write_text("#define X\nfloat f = g;\n")
+    status, printed = check(capsys, *arguments)
+    assert status == 1
+    assert f"{folder / 'own/sub/c.h'}:2:11: error: use of undeclared identifier 'g'" in printed.out
+
+
+def test_a_header_that_is_missing_tells_the_paths(folder, capsys):
+    status, printed = check(
+        capsys, folder / "scaled.metal", "--include", folder, "--include", folder / "include/.."
+    )
+    assert status == 1
+    assert f"{folder / 'scaled.metal'}:2:10: fatal error: 'scale.h' file not found" in printed.out
+    assert printed.out.endswith(f"note: 'scale.h' was looked up as {folder / 'scale.h'}\n")
+
+
+def test_a_header_that_is_no_text_is_named(folder, capsys):
+    (folder / "scale.h").write_bytes(b"\xff")
+    status, printed = check(capsys, folder / "scaled.metal")
+    assert status == 2
+    assert f"cannot read {folder / 'scale.h'}: it is not UTF-8 text" in printed.err
+
+
 def test_a_file_without_kernels_says_so(folder, capsys):
     (folder / "empty.metal").write_text("")
     status, printed = check(capsys, folder / "empty.metal")
