@@ -139,8 +139,9 @@ void append_math(Arguments &arguments, msl_math_mode mode) {
     if (mode == MSL_MATH_SAFE) {
         append(arguments, {"-ffp-contract=off"});
     } else {
+        // No estimates of roots: what refines them makes NaN of infinity for 0, and of 0 for it.
         append(arguments, {"-ffp-contract=fast", "-fassociative-math", "-freciprocal-math",
-                           "-fno-signed-zeros"});
+                           "-fno-signed-zeros", "-mrecip=none"});
     }
 }
 
