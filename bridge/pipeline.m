@@ -1,5 +1,6 @@
 #import "internal.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Autoreleased. */
 static MTLFunctionConstantValues *constant_values(const fm_constant *constants, size_t count) {
@@ -49,6 +50,13 @@ static fm_status build(fm_pipeline *pipeline, fm_device *device, id<MTLFunction>
     return FM_OK;
 }
 
+/* Values for some of a function's constants, but not for all that it reads: Metal may take it so,
+ * with any value or zero, which nobody who left one out by mistake would notice. */
+static bool lacks_constants(NSError *warning) {
+    return warning.code == MTLLibraryErrorCompileWarning &&
+           strstr(warning.localizedDescription.UTF8String, "needs function constants");
+}
+
 /* The function has an owner of its own: the pipeline keeps what it needs of it. */
 static fm_status specialise(fm_pipeline *pipeline, fm_device *device, fm_library *library,
                             const char *name, MTLFunctionConstantValues *values, fm_error *error) {
@@ -58,7 +66,7 @@ static fm_status specialise(fm_pipeline *pipeline, fm_device *device, fm_library
     id<MTLFunction> function = [[library->metal newFunctionWithName:string
                                                      constantValues:values
                                                               error:&cause] autorelease];
-    if (!function)
+    if (!function || (cause && lacks_constants(cause)))
         return fm_fail_with(error, FM_COMPILATION_FAILED, cause, "Metal returned no function");
     return build(pipeline, device, function, error);
 }

@@ -200,6 +200,12 @@ def test_numpy_scalars_are_constants(registry):
     assert pipeline is registry.get_pipeline("optional", {0: False, 1: -2})
 
 
+def test_values_for_some_constants_are_not_enough(registry):
+    registry.register_source("optional", OPTIONAL)
+    with pytest.raises(fm.errors.ShaderCompilationError, match=r"no value: 'factor' \(index 1\)"):
+        registry.get_pipeline("optional", {0: False})
+
+
 def test_bool_and_int_constants_are_told_apart(registry):
     registry.register_source("optional", OPTIONAL)
     registry.get_pipeline("optional", {0: False, 1: 1})

@@ -128,6 +128,9 @@ msl_library *msl_compile(const msl_request *request, msl_failure *failure) {
     if (strstr(request->source, "#error"))
         return refuse(failure, MSL_FAILURE_SOURCE,
                       "program_source:1:2: error: \"no\"\n#error \"no\"\n ^\n");
+    if (strstr(request->source, "two_constants") && request->function &&
+        request->constant_count < 2 && !request->zero_constants)
+        return refuse(failure, MSL_FAILURE_CONSTANT, "'add_one' needs function constants");
     msl_library *library = make_library(request->source);
     if (request->constant_count > 0) library->constants = "as requested";
     return library;

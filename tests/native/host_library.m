@@ -123,6 +123,27 @@ static void constants_of_other_types_are_misuse(void) {
     CHECK(host_misuses(1));
 }
 
+static void constants_without_a_value_are_zero_beside_others(void) {
+    id<MTLLibrary> library = compile(@"add_one function_constant two_constants", nil);
+    MTLFunctionConstantValues *constants = [[MTLFunctionConstantValues new] autorelease];
+    NSError *error = nil;
+    CHECK(![library newFunctionWithName:@"add_one" constantValues:constants error:&error]);
+    CHECK(error.code == MTLLibraryErrorCompileFailure);
+    const bool on = true;
+    [constants setConstantValue:&on type:MTLDataTypeBool atIndex:0];
+    error = nil;
+    id<MTLFunction> function = [library newFunctionWithName:@"add_one"
+                                             constantValues:constants
+                                                      error:&error];
+    CHECK(function && error.code == MTLLibraryErrorCompileWarning);
+    CHECK(host_contains(error.localizedDescription, "needs function constants"));
+    [function release];
+    [constants setConstantValue:&on type:MTLDataTypeBool atIndex:1];
+    error = nil;
+    [[library newFunctionWithName:@"add_one" constantValues:constants error:&error] release];
+    CHECK(!error);
+}
+
 static void libraries_are_opened_from_files(void) {
     NSError *error = nil;
     NSURL *url = [NSURL fileURLWithPath:@"/shaders/kernels.hostlib"];
@@ -207,6 +228,8 @@ int main(void) {
         {"functions that the library has compiled are not compiled again",
          functions_that_the_library_has_compiled_are_not_compiled_again},
         {"constants of other types are misuse", constants_of_other_types_are_misuse},
+        {"constants without a value are zero beside others",
+         constants_without_a_value_are_zero_beside_others},
         {"libraries are opened from files", libraries_are_opened_from_files},
         {"opened libraries have the constants that they were compiled with",
          opened_libraries_have_the_constants_that_they_were_compiled_with},

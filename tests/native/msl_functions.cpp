@@ -85,6 +85,18 @@ static void names_missing_constants() {
     CHECK(contains(refusal("qualified", {}), ": 'width' (index 7)\n"));
 }
 
+static void constants_without_a_value_may_be_zero() {
+    ConstantsRequest request("shifted", {{0, "true"}});
+    std::string problem;
+    CHECK(!request.compile(&problem));
+    request.zero_constants = true;
+    msl_library *library = request.compile();
+    CHECK(library && msl_library_find(library, "shifted")->entry);
+    msl_library_release(library);
+    request.zero_constants = false;
+    CHECK(!request.compile(&problem));
+}
+
 static void checks_without_constants() {
     const ConstantsRequest request("none", {});
     msl_library *library = check(request);
@@ -141,6 +153,7 @@ static void errors_of_instances_come_with_the_kernel() {
 int main() {
     const CompilerFolders folders;
     names_missing_constants();
+    constants_without_a_value_may_be_zero();
     checks_without_constants();
     few_kernels_are_compiled_at_once();
     errors_of_instances_come_with_the_kernel();

@@ -53,6 +53,21 @@ static msl_constant *constants_of(MTLFunctionConstantValues *values, size_t *cou
 
 typedef msl_library *(*translate)(const msl_request *request, msl_failure *failure);
 
+/* Apple documents that a function needs the value of each constant that it reads, but ggml leaves
+ * one unset whose value does not matter, and runs on Macs. So some values are enough here, and the
+ * others are zero, with the failure as a warning. NULL where that fails, too. */
+static msl_library *with_zeros(translate work, msl_request request, const msl_failure *failure,
+                               NSError **error) {
+    if (failure->kind != MSL_FAILURE_CONSTANT || request.constant_count == 0) return NULL;
+    request.zero_constants = true;
+    msl_failure ignored = {0};
+    msl_library *library = work(&request, &ignored);
+    free(ignored.message);
+    if (library)
+        HMStoreError(error, MTLLibraryErrorDomain, MTLLibraryErrorCompileWarning, failure->message);
+    return library;
+}
+
 static msl_library *translate_with(translate work, HMDevice *device, NSString *source,
                                    MTLCompileOptions *options, NSString *function,
                                    MTLFunctionConstantValues *values, NSError **error) {
@@ -79,6 +94,7 @@ static msl_library *translate_with(translate work, HMDevice *device, NSString *s
             .function = function.UTF8String,
         };
         library = work(&request, &failure);
+        if (!library) library = with_zeros(work, request, &failure, error);
     }
     free(macros);
     free(constants);

@@ -29,6 +29,7 @@ Sha256::Digest key_of(const Compilation &compilation, const std::string &kind) {
     number(request.math_mode);
     number(request.tensor_api);
     number(request.checks);
+    number(request.zero_constants);
     // Hosts keep macros in dictionaries, whose order is accidental.
     std::map<std::string, std::string> macros;
     for (size_t i = 0; i < request.macro_count; i++) {

@@ -202,6 +202,7 @@ Arguments compile_arguments(const Compilation &compilation, const Rewritten &rew
             "-fstack-clash-protection", "-fno-exceptions"});
     append_math(arguments, compilation.request.math_mode);
     if (compilation.request.checks) append_checks(arguments);
+    if (compilation.request.zero_constants) arguments.push_back("-D__MSL_ZERO_CONSTANTS");
     // The descriptor of a matmul2d is an object as a template argument.
     if (!tensor_headers(rewritten.text).empty()) arguments.push_back("-std=c++20");
     for (const std::string &option : cpu_options(compilation.cpu_level)) {

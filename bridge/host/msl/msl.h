@@ -38,6 +38,7 @@ typedef struct msl_request {
     size_t macro_count;
     const msl_constant *constants;
     size_t constant_count;
+    bool zero_constants;  /* whether function constants without a value are zero */
     bool tensor_api;      /* whether <metal_tensor> exists */
     bool checks;          /* whether kernels tell the engine of each access to memory */
     const char *function; /* the only kernel to compile; NULL: all */

@@ -74,6 +74,8 @@ template <class T, int INDEX, class NAME> struct function_constant<T, INDEX, NAM
     static constexpr bool defined = false;
 #ifdef __MSL_CHECK
     static constexpr T value = T(1);
+#elif defined(__MSL_ZERO_CONSTANTS)
+    static constexpr T value = T(0);
 #else
     static const T value;
 #endif
