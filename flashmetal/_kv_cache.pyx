@@ -382,7 +382,8 @@ cdef int write_both(KVCache cache, int index, Rows *k, Rows *v, const Source *ke
 # Of rows in the memory that is about to be written; None for others.
 cdef bytes copy_of_own(Rows *rows, Allocation allocation, const Source *source):
     cdef bytes copy
-    cdef const Py_buffer *view = &source.held.view
+    # Python 3.10 asks for one that it may change, and does not.
+    cdef Py_buffer *view = <Py_buffer *>&source.held.view
     if not is_inside(rows, allocation):
         return None
     copy = PyBytes_FromStringAndSize(NULL, view.len)
