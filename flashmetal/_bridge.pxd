@@ -36,6 +36,7 @@ cdef extern from "flashmetal.h" nogil:
         const char *order
         uint64_t seed
         const char *checks
+        double timeout
 
     ctypedef struct fm_device_info:
         uint64_t registry_id

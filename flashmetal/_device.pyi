@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Literal, SupportsIndex
+from typing import Literal, SupportsFloat, SupportsIndex
 
 import numpy.typing as npt
 
@@ -16,6 +16,7 @@ class Device:
         order: Literal["highest", "lowest", "random"] = "highest",
         seed: SupportsIndex = 0,
         checks: Literal[False, True, "strict"] = False,
+        timeout: SupportsFloat | None = None,
     ) -> None: ...
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...

@@ -2,6 +2,7 @@
 # Functions of Python's own kind are called faster.
 """The device: a Metal GPU, or on Linux the host device, and its command queue."""
 
+from libc.math cimport INFINITY
 from libc.stdint cimport INT64_MAX, UINT32_MAX
 from libc.string cimport memset
 
@@ -19,7 +20,7 @@ from flashmetal._bridge cimport (
 from flashmetal._integer cimport to_integer
 
 from flashmetal import _host
-from flashmetal.errors import InvalidArgument
+from flashmetal.errors import InvalidArgument, InvalidType
 
 __all__ = ["Device"]
 
@@ -58,6 +59,11 @@ cdef class Device:
         with an error that names kernel, threads, argument and byte. Threads of one SIMD-group are
         taken to run in lockstep, and a write that changes nothing for no race; "strict" asks for a
         barrier there, too, and for one of device memory, or a fence, beside atomics that order.
+    timeout : float, optional
+        Seconds that a command buffer may run: a kernel that never ends, and a wait for an event
+        that never comes, then end it with a CommandBufferError of kind "timeout", which names
+        kernel, thread and line. As the environment variable FLASHMETAL_TIMEOUT says by default, or
+        without a limit, as is `math.inf`.
 
     Attributes
     ----------
@@ -77,7 +83,7 @@ cdef class Device:
     """
 
     def __cinit__(self, engine="auto", threads=None, tensor_api=True, max_threads=None,
-                  order="highest", seed=0, checks=False):
+                  order="highest", seed=0, checks=False, timeout=None):
         cdef fm_device_options options
         cdef fm_error error
         cdef fm_status status
@@ -99,6 +105,8 @@ cdef class Device:
         require_checks(checks, engine)
         if checks is not False:
             options.checks = b"strict" if checks == "strict" else b"on"
+        if timeout is not None:
+            options.timeout = to_timeout(timeout)
         options.seed = to_integer(seed, 0, INT64_MAX, "Device", "seed")
         _host.prepare()
         with nogil:
@@ -250,6 +258,22 @@ cdef class Device:
     def unified_memory(self):
         """Whether CPU and GPU share memory."""
         return self.info.unified_memory
+
+
+cdef double to_timeout(timeout) except -1:
+    cdef double seconds = 0
+    try:
+        seconds = timeout
+    except TypeError:
+        raise InvalidType(
+            f"Device: timeout must be seconds, or None, got {type(timeout).__name__}"
+        ) from None
+    except OverflowError:
+        seconds = INFINITY
+    # Written so that NaN fails it, too.
+    if not seconds > 0:
+        raise InvalidArgument(f"Device: timeout must be seconds, more than 0, got {timeout!r}")
+    return seconds
 
 
 cdef require_checks(checks, engine):

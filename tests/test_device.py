@@ -1,11 +1,14 @@
 """Device: its properties, options and what happens when it is not there."""
 
+import os
 import pathlib
 import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
+from small_kernels import ADD
 
 import flashmetal as fm
 from flashmetal import _host
@@ -190,6 +193,23 @@ def test_interpreter_ends_cleanly_with_work_in_flight(host, at_exit):
     """)
 
 
+@pytest.mark.skipif(not _host.available(), reason="a GPU's threads are not the process's")
+def test_devices_that_nobody_uses_any_more_keep_no_threads():
+    before = len(os.listdir("/proc/self/task"))
+    for seed in range(20):
+        device = fm.Device(engine="simt", threads=3, order="random", seed=1000 + seed)
+        registry = fm.KernelRegistry(device)
+        registry.register_source("add", ADD)
+        memory = device.alloc(4096, "u32")
+        with device.encoder() as encoder:
+            delta = np.uint32(1).tobytes()
+            pipeline = registry.get_pipeline("add")
+            encoder.dispatch(pipeline, {0: memory, 1: memory, 2: delta}, 64, 64)
+        del device, registry, memory, encoder, pipeline
+    # Those of the last one.
+    assert len(os.listdir("/proc/self/task")) <= before + 4
+
+
 # ---- environment ---------------------------------------------------------------------------------
 
 
@@ -202,6 +222,9 @@ def test_interpreter_ends_cleanly_with_work_in_flight(host, at_exit):
         ("FLASHMETAL_THREADS", "foo", "a whole number from 1 to 65536"),
         ("FLASHMETAL_THREADS", "0", "a whole number from 1 to 65536"),
         ("FLASHMETAL_THREADS", "2 threads", "a whole number from 1 to 65536"),
+        ("FLASHMETAL_TIMEOUT", "soon", "seconds, more than 0"),
+        ("FLASHMETAL_TIMEOUT", "0", "seconds, more than 0"),
+        ("FLASHMETAL_TIMEOUT", "nan", "seconds, more than 0"),
         ("FLASHMETAL_CACHE_DIR", "cache", "an absolute path"),
     ],
 )
@@ -222,3 +245,9 @@ def test_environment_variable_that_means_nothing_is_refused(monkeypatch, variabl
 def test_threads_that_are_given_need_no_environment(monkeypatch):
     monkeypatch.setenv("FLASHMETAL_THREADS", "foo")
     assert fm.Device(threads=2).threads == 2
+
+
+@pytest.mark.skipif(not _host.available(), reason="only the host device has a timeout")
+def test_timeout_that_is_given_needs_no_environment(monkeypatch):
+    monkeypatch.setenv("FLASHMETAL_TIMEOUT", "foo")
+    fm.Device(timeout=2)

@@ -10,7 +10,7 @@ static fm_status refuse_options(const fm_device_options *options, fm_error *erro
         {"engine", options->engine != NULL},        {"threads", options->threads != 0},
         {"max_threads", options->max_threads != 0}, {"no_tensor_api", options->no_tensor_api},
         {"order", options->order != NULL},          {"seed", options->seed != 0},
-        {"checks", options->checks != NULL},
+        {"checks", options->checks != NULL},        {"timeout", options->timeout != 0},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (fields[i].given)

@@ -8,6 +8,7 @@
 #include "HMDevice.h"
 #include "control.h"
 #include "device_limits.h"
+#include "time_limit.h"
 
 static const char *const ENGINE_NAMES[] = {
     [HMEngineAuto] = "auto", [HMEngineSIMT] = "simt", [HMEngineNative] = "native"};
@@ -48,6 +49,9 @@ static fm_status read_options(const fm_device_options *options, HMDeviceOptions 
     if (checks != HMChecksNone && engine != HMEngineSIMT)
         return fm_fail(error, FM_INVALID_ARGUMENT, "checks need the engine \"simt\", not \"%s\"",
                        ENGINE_NAMES[engine]);
+    if (!(options->timeout >= 0))
+        return fm_fail(error, FM_INVALID_ARGUMENT, "timeout must be seconds, more than 0, not %g",
+                       options->timeout);
     *out = (HMDeviceOptions){
         .engine = (HMEngine)engine,
         .threads = options->threads,
@@ -56,6 +60,7 @@ static fm_status read_options(const fm_device_options *options, HMDeviceOptions 
         .order = (simt_order)order,
         .seed = options->seed,
         .checks = (HMChecks)checks,
+        .timeout = options->timeout,
     };
     return FM_OK;
 }
@@ -74,6 +79,8 @@ static fm_status check_environment(const HMDeviceOptions *options, fm_error *err
     fm_status status = refuse_environment(msl_environment_fault(), error);
     if (status == FM_OK && !options->threads)
         status = refuse_environment(simt_environment_fault(), error);
+    if (status == FM_OK && !options->timeout)
+        status = refuse_environment(hm_time_limit_environment_fault(), error);
     return status;
 }
 

@@ -65,6 +65,8 @@ typedef struct fm_device_options {
     uint64_t seed;        /* of the random order */
     const char *checks;   /* "on" or "strict": whether kernels keep to their memory, without races;
                              only of the engine "simt"; NULL: no checks */
+    double timeout;       /* seconds until a command buffer that still runs is ended with an error,
+                             INFINITY: never; 0: as FLASHMETAL_TIMEOUT says, else never */
 } fm_device_options;
 
 typedef struct fm_device_info {

@@ -32,11 +32,13 @@ static void info_is_whole(void) {
 }
 
 static void options_decide_the_registry_id(void) {
-    const fm_device_options small = {.max_threads = 256}, no_tensor_api = {.no_tensor_api = true};
+    const fm_device_options small = {.max_threads = 256}, no_tensor_api = {.no_tensor_api = true},
+                            impatient = {.timeout = 0.5};
     CHECK(registry_id(NULL) == registry_id(&(fm_device_options){0}));
     CHECK(registry_id(&small) == registry_id(&small));
     CHECK(registry_id(&small) != registry_id(NULL));
     CHECK(registry_id(&small) != registry_id(&no_tensor_api));
+    CHECK(registry_id(&impatient) != registry_id(NULL));
 }
 
 static void options_reach_the_device(void) {
@@ -55,6 +57,8 @@ static void unknown_options_are_refused(void) {
     fm_device *opened = NULL;
     CHECK(fails(fm_device_create(&engine, &opened, &error), FM_UNSUPPORTED, "abacus"));
     CHECK(fails(fm_device_create(&order, &opened, &error), FM_INVALID_ARGUMENT, "alphabetical"));
+    const fm_device_options past = {.timeout = -1};
+    CHECK(fails(fm_device_create(&past, &opened, &error), FM_INVALID_ARGUMENT, "timeout"));
     CHECK(!opened);
 }
 
@@ -117,7 +121,8 @@ static void variables_that_mean_nothing_are_refused_by_name(void) {
         const char *name, *value;
     } wrong[] = {{"FLASHMETAL_CPU", "abacus"},
                  {"FLASHMETAL_CACHE_DIR", "not/absolute"},
-                 {"FLASHMETAL_THREADS", "many"}};
+                 {"FLASHMETAL_THREADS", "many"},
+                 {"FLASHMETAL_TIMEOUT", "soon"}};
     fm_device *opened = NULL;
     for (size_t i = 0; i < LENGTH(wrong); i++) {
         const char *before = getenv(wrong[i].name);
@@ -128,11 +133,13 @@ static void variables_that_mean_nothing_are_refused_by_name(void) {
         kept ? setenv(wrong[i].name, kept, 1) : unsetenv(wrong[i].name);
         free(kept);
     }
-    /* Where an option says how many threads, nobody asks the environment. */
-    const fm_device_options two = {.threads = 2};
+    /* Where options say it, nobody asks the environment. */
+    const fm_device_options said = {.threads = 2, .timeout = 60};
     setenv("FLASHMETAL_THREADS", "many", 1);
-    fm_device_release(open_device(&two));
+    setenv("FLASHMETAL_TIMEOUT", "soon", 1);
+    fm_device_release(open_device(&said));
     unsetenv("FLASHMETAL_THREADS");
+    unsetenv("FLASHMETAL_TIMEOUT");
     fm_device_release(open_device(NULL));
 }
 

@@ -1,5 +1,6 @@
 #include "host_test.h"
 #include <time.h>
+#include "HMDevice.h"
 
 static void values_are_set_and_waited_for(void) {
     id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
@@ -36,6 +37,27 @@ static void a_command_buffer_waits_for_a_value(void) {
     CHECK(commands.status == MTLCommandBufferStatusCompleted);
 }
 
+static void a_wait_ends_with_the_time_of_its_device(void) {
+    const HMDeviceOptions options = {.timeout = 0.02};
+    id<MTLDevice> impatient = [HMDeviceCreate(&options) autorelease];
+    id<MTLCommandQueue> own = [[impatient newCommandQueue] autorelease];
+    id<MTLSharedEvent> event = [[impatient newSharedEvent] autorelease];
+    id<MTLCommandBuffer> commands = [own commandBuffer], next = [own commandBuffer];
+    [commands encodeWaitForEvent:event value:1];
+    [commands encodeSignalEvent:event value:2];
+    [commands commit];
+    [commands waitUntilCompleted];
+    CHECK(commands.error.code == MTLCommandBufferErrorTimeout);
+    CHECK(host_contains(commands.error.localizedDescription,
+                        "the event that is waited for had not been signalled after 0.02 seconds"));
+    CHECK(event.signaledValue == 0);
+    event.signaledValue = 1;
+    [next encodeWaitForEvent:event value:1];
+    [next commit];
+    [next waitUntilCompleted];
+    CHECK(next.status == MTLCommandBufferStatusCompleted);
+}
+
 static void one_queue_waits_for_another(void) {
     id<MTLSharedEvent> event = [device newSharedEvent];
     id<MTLCommandQueue> other = [device newCommandQueue];
@@ -70,6 +92,7 @@ int main(void) {
         {"a command buffer signals when its work is done",
          a_command_buffer_signals_when_its_work_is_done},
         {"a command buffer waits for a value", a_command_buffer_waits_for_a_value},
+        {"a wait ends with the time of its device", a_wait_ends_with_the_time_of_its_device},
         {"one queue waits for another", one_queue_waits_for_another},
         {"events can be refused", events_can_be_refused},
         {"an event inside an encoder is misuse", an_event_inside_an_encoder_is_misuse},

@@ -260,12 +260,13 @@ const msl_runtime simt_runtime = {.abi_version = MSL_ABI_VERSION};
 
 struct simt_pool {
     uint32_t threads;
+    int rests;
 };
 
 static simt_launch last_launch;
 
 simt_pool *simt_pool_create(uint32_t threads) {
-    simt_pool *pool = malloc(sizeof *pool);
+    simt_pool *pool = calloc(1, sizeof *pool);
     pool->threads = threads ? threads : 2;
     return pool;
 }
@@ -284,6 +285,14 @@ simt_fault_kind simt_run(simt_pool *pool, const simt_launch *launch, simt_fault 
     return ((fake_function)launch->kernel->function)(launch, fault);
 }
 
+void simt_pool_rest(simt_pool *pool) {
+    pool->rests++;
+}
+
+void simt_exempt_signals(sigset_t *blocked) {
+    (void)blocked;
+}
+
 simt_checker *simt_checker_create(bool strict) {
     (void)strict;
     return NULL;
@@ -295,6 +304,10 @@ void simt_checker_order(simt_checker *checker) {
 
 void simt_checker_release(simt_checker *checker) {
     (void)checker;
+}
+
+int fake_rests(const simt_pool *pool) {
+    return pool->rests;
 }
 
 const simt_launch *fake_last_launch(void) {

@@ -35,4 +35,7 @@ const fake_request *fake_last_request(void);
 /* The last launch of the fake engine, without its pointers' targets. */
 const simt_launch *fake_last_launch(void);
 
+/* How often the pool was told to rest. */
+int fake_rests(const simt_pool *pool);
+
 #endif

@@ -99,7 +99,9 @@ static void devices_differ_by_their_options(void) {
                                        {.engine = HMEngineSIMT},
                                        {.order = SIMT_RANDOM},
                                        {.order = SIMT_RANDOM, .seed = 1},
-                                       {.threads = 1, .maxThreads = 256}};
+                                       {.threads = 1, .maxThreads = 256},
+                                       {.timeout = 1},
+                                       {.timeout = 2}};
     for (size_t i = 0; i < LENGTH(options); i++) {
         HMDevice *first = HMDeviceCreate(&options[i]), *again = HMDeviceCreate(&options[i]);
         CHECK(first == again && first.registryID != device.registryID);
@@ -126,6 +128,30 @@ static void options_that_mean_the_default_change_no_device(void) {
     all = MTLCopyAllDevices();
     CHECK(all.count == 0);
     [all release];
+}
+
+static void lose_queue(HMDevice *owner) {
+    [[owner newCommandQueue] release];
+}
+
+static void a_device_without_queues_rests_once_another_is_used(void) {
+    const HMDeviceOptions options[] = {{.order = SIMT_RANDOM, .seed = 2},
+                                       {.order = SIMT_RANDOM, .seed = 3}};
+    HMDevice *first = HMDeviceCreate(&options[0]), *second = HMDeviceCreate(&options[1]);
+    lose_queue(first);
+    lose_queue(first);
+    CHECK(fake_rests(first->_pool) == 0); /* nobody else is in need of anything */
+    lose_queue(second);
+    CHECK(fake_rests(first->_pool) == 1 && fake_rests(second->_pool) == 0);
+    id<MTLCommandQueue> held = [second newCommandQueue];
+    lose_queue(second);
+    lose_queue(first);
+    lose_queue(second);
+    CHECK(fake_rests(first->_pool) == 1 && fake_rests(second->_pool) == 0);
+    [held release];
+    CHECK(fake_rests(first->_pool) == 2 && fake_rests(second->_pool) == 0);
+    [first release];
+    [second release];
 }
 
 static void a_device_imitates_smaller_machines(void) {
@@ -155,6 +181,8 @@ int main(void) {
         {"devices differ by their options", devices_differ_by_their_options},
         {"options that mean the default change no device",
          options_that_mean_the_default_change_no_device},
+        {"a device without queues rests once another is used",
+         a_device_without_queues_rests_once_another_is_used},
         {"a device imitates smaller machines", a_device_imitates_smaller_machines},
     };
     return host_run(cases, LENGTH(cases));

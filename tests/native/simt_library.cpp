@@ -19,8 +19,8 @@ bool msl_library_place(const msl_library *, const void *address, msl_place *plac
 }
 
 const void *msl_library_image(const msl_library *, size_t *bytes) {
-    *bytes = 0;
-    return nullptr;
+    *bytes = static_cast<size_t>(__stop_of_source - __start_of_source);
+    return __start_of_source;
 }
 
 char *msl_library_threadgroup_variable(const msl_library *, size_t, size_t *) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <ctime>
+#include <filesystem>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -126,12 +127,31 @@ void a_child_forked_in_the_middle_of_runs_does_not_hang() {
     busy.join();
 }
 
+long threads_of_process() {
+    long count = 0;
+    for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task"))
+        count += !entry.path().empty();
+    return count;
+}
+
+void a_pool_at_rest_has_no_threads_and_goes_on() {
+    TestPool pool(3);
+    const long before = threads_of_process();
+    for (int run = 0; run < 3; run++) {
+        check_sum(pool, 40);
+        CHECK_EQUAL(threads_of_process(), before + 2);
+        simt_pool_rest(pool.pool);
+        CHECK_EQUAL(threads_of_process(), before);
+    }
+}
+
 }  // namespace
 
 int main() {
     as_many_run_at_once_as_the_pool_has_threads();
     callers_share_a_pool();
     pools_come_and_go();
+    a_pool_at_rest_has_no_threads_and_goes_on();
     idle_threads_take_no_processor_time();
     a_forked_child_runs_on_its_own();
     a_child_forked_in_the_middle_of_runs_does_not_hang();

@@ -20,6 +20,7 @@ static void run(void *work) {
     pthread_mutex_init(&_lock, NULL);
     pthread_cond_init(&_left, NULL);
     _device = [device retain];
+    HMDeviceGainedQueue(device);
     _capacity = capacity;
     if (capacity > 0 && !hm_fault_fires("queue", NULL))
         _executor = hm_executor_create(capacity, run);
@@ -33,6 +34,7 @@ static void run(void *work) {
     pthread_cond_destroy(&_left);
     pthread_mutex_destroy(&_lock);
     [_label release];
+    if (_device) HMDeviceLostQueue(_device);
     [_device release];
     [super dealloc];
 }

@@ -203,9 +203,25 @@ static const char *kernel_name(HMComputeCommandEncoder *self) {
     return self->_pipeline->_function->_kernel->name;
 }
 
+/* NO when `size` is not empty. */
+static BOOL refuse_empty(HMComputeCommandEncoder *self, const char *what,
+                         const NSUInteger size[3]) {
+    for (int i = 0; i < 3; i++) {
+        if (size[i]) continue;
+        refuse(self->_commandBuffer,
+               "kernel %s: validation: %s, %lu x %lu x %lu threads: none of the three may be 0",
+               kernel_name(self), what, size[0], size[1], size[2]);
+        return YES;
+    }
+    return NO;
+}
+
 static BOOL refuse_grid(HMComputeCommandEncoder *self, const NSUInteger grid[3],
                         const NSUInteger threads[3]) {
     NSUInteger limit = self->_pipeline->_maxTotalThreadsPerThreadgroup;
+    if (refuse_empty(self, "empty threadgroups", threads) ||
+        refuse_empty(self, "an empty grid", grid))
+        return NO;
     for (int i = 0; i < 3; i++) {
         if (grid[i] - 1 < UINT32_MAX && threads[i] - 1 < limit) continue;
         refuse(self->_commandBuffer,

@@ -1,16 +1,20 @@
 #include "HMDevice.h"
+#include <string.h>
 #include "HMBuffer.h"
 #include "HMCommandQueue.h"
 #include "HMComputePipelineState.h"
 #include "HMLibrary.h"
 #include "HMSharedEvent.h"
 #include "device_limits.h"
+#include "time_limit.h"
 
 /* FNV-1a over the options, so that an id means the same in every process. */
 static uint64_t registry_id(const HMDeviceOptions *options) {
+    uint64_t timeout;
+    memcpy(&timeout, &options->timeout, sizeof timeout);
     const uint64_t fields[] = {options->engine,      options->threads, options->maxThreads,
                                options->noTensorAPI, options->order,   options->seed,
-                               options->checks};
+                               options->checks,      timeout};
     uint64_t hash = 0xcbf29ce484222325;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         for (int shift = 0; shift < 64; shift += 8)
@@ -25,6 +29,7 @@ static uint64_t registry_id(const HMDeviceOptions *options) {
 - (instancetype)initWithOptions:(const HMDeviceOptions *)options {
     _options = *options;
     _registryID = registry_id(options);
+    _timeLimit = hm_time_limit(options->timeout);
     _pool = simt_pool_create(options->threads);
     if (_pool) return self;
     [self release];

@@ -8,6 +8,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static HMDevice **devices; /* owned for ever */
 static size_t device_count;
+static HMDevice *idle; /* the last one that lost its queues, with its threads */
 
 /* What asks for the same device becomes the same. */
 static HMDeviceOptions normalised(const HMDeviceOptions *options) {
@@ -20,7 +21,7 @@ static HMDeviceOptions normalised(const HMDeviceOptions *options) {
 static BOOL is_equal(const HMDeviceOptions *a, const HMDeviceOptions *b) {
     return a->engine == b->engine && a->threads == b->threads && a->maxThreads == b->maxThreads &&
            a->noTensorAPI == b->noTensorAPI && a->order == b->order && a->seed == b->seed &&
-           a->checks == b->checks;
+           a->checks == b->checks && a->timeout == b->timeout;
 }
 
 /* Called with the lock held. */
@@ -48,6 +49,23 @@ HMDevice *HMDeviceCreate(const HMDeviceOptions *options) {
     if (!device) device = add(&wanted);
     pthread_mutex_unlock(&lock);
     return [device retain];
+}
+
+void HMDeviceGainedQueue(HMDevice *device) {
+    pthread_mutex_lock(&lock);
+    device->_queueCount++;
+    if (idle == device) idle = nil;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Nothing runs on a device without queues, and none comes meanwhile. */
+void HMDeviceLostQueue(HMDevice *device) {
+    pthread_mutex_lock(&lock);
+    if (--device->_queueCount == 0) {
+        if (idle) simt_pool_rest(idle->_pool);
+        idle = device;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 id<MTLDevice> MTLCreateSystemDefaultDevice(void) {

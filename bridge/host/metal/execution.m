@@ -5,6 +5,7 @@
 #include "HMCommandBufferEncoderInfo.h"
 #include "errors.h"
 #include "faults.h"
+#include "time_limit.h"
 
 /* From a commit to the queue's thread at work and back to who waits. */
 enum { WAKING_NANOSECONDS = 15000 };
@@ -15,8 +16,15 @@ enum { IMPATIENT_NANOSECONDS = 5000000 };
 typedef struct failure {
     MTLCommandBufferError code; /* None: none */
     uint32_t encoder;           /* that it happened in */
-    char text[600];
+    char text[800];
 } failure;
+
+/* What all commands of a command buffer run under. */
+typedef struct execution {
+    HMDevice *device;
+    simt_checker *checker; /* NULL where nothing is checked */
+    uint64_t deadline;     /* by hm_now; 0: none */
+} execution;
 
 static CFTimeInterval seconds(void) {
     struct timespec now;
@@ -34,6 +42,7 @@ static MTLCommandBufferError error_code(simt_fault_kind kind) {
     case SIMT_FAULT_NONE:
         return MTLCommandBufferErrorNone;
     case SIMT_FAULT_DIVERGENT_BARRIER: /* on a GPU the barrier waits until the watchdog barks */
+    case SIMT_FAULT_TIMEOUT:
         return MTLCommandBufferErrorTimeout;
     case SIMT_FAULT_PAGE:
         return MTLCommandBufferErrorPageFault;
@@ -64,33 +73,57 @@ static simt_launch launch_of(HMDevice *device, const hm_dispatch *command) {
     return launch;
 }
 
-/* `checker` is NULL where nothing is checked. */
-static void dispatch(HMDevice *device, const hm_dispatch *command, simt_checker *checker,
-                     failure *out) {
+static void end_for_time(HMDevice *device, const char *what, failure *out) {
+    out->code = MTLCommandBufferErrorTimeout;
+    snprintf(out->text, sizeof out->text,
+             "%s after %g seconds, the device's timeout or FLASHMETAL_TIMEOUT", what,
+             (double)device->_timeLimit * 1e-9);
+}
+
+static void dispatch(const execution *run, const hm_dispatch *command, failure *out) {
+    HMDevice *device = run->device;
+    simt_checker *checker = run->checker;
     simt_fault fault = {.kind = SIMT_FAULT_NONE};
     simt_launch launch = launch_of(device, command);
     if (command->equivalent && native_run(command->equivalent, device->_pool, &launch)) return;
     launch.checker = checker;
+    launch.deadline = run->deadline;
     if (checker && command->ordered) simt_checker_order(checker);
     simt_fault_kind kind = simt_run(device->_pool, &launch, &fault);
     if (kind == SIMT_FAULT_NONE) return;
     out->code = error_code(kind);
-    out->encoder = command->command.encoder;
     snprintf(out->text, sizeof out->text, "%s", fault.message);
+    if (kind == SIMT_FAULT_TIMEOUT) end_for_time(device, fault.message, out);
 }
 
-static void run_command(HMDevice *device, const hm_command *command, simt_checker *checker,
-                        failure *out) {
+static void wait_for_event(const execution *run, const hm_event_command *command, failure *out) {
+    if (!run->deadline) {
+        [command->event waitUntilSignaledValue:command->value];
+        return;
+    }
+    uint64_t now = hm_now();
+    uint64_t left = now < run->deadline ? run->deadline - now : 0;
+    if ([command->event waitUntilSignaledValue:command->value timeoutMS:left / 1000000 + 1]) return;
+    end_for_time(run->device, "the event that is waited for had not been signalled", out);
+}
+
+static void run_command(const execution *run, const hm_command *command, failure *out) {
     const hm_event_command *event = (const hm_event_command *)command;
+    /* What comes between encoders holds up the one behind it. */
+    out->encoder = command->encoder + (command->kind != HM_COMMAND_DISPATCH);
+    if (run->deadline && hm_now() >= run->deadline) {
+        end_for_time(run->device, "commands were left", out);
+        return;
+    }
     switch (command->kind) {
     case HM_COMMAND_DISPATCH:
-        dispatch(device, (const hm_dispatch *)command, checker, out);
+        dispatch(run, (const hm_dispatch *)command, out);
         break;
     case HM_COMMAND_SIGNAL:
         event->event.signaledValue = event->value;
         break;
     case HM_COMMAND_WAIT:
-        [event->event waitUntilSignaledValue:event->value];
+        wait_for_event(run, event, out);
         break;
     }
 }
@@ -164,9 +197,10 @@ static void run_commands(HMCommandBuffer *commandBuffer, failure *out) {
         out->code = MTLCommandBufferErrorOutOfMemory;
         snprintf(out->text, sizeof out->text, "no memory for checks");
     }
+    const execution run = {device, checker, device->_timeLimit ? hm_now() + device->_timeLimit : 0};
     for (const hm_command *command = commandBuffer->_firstCommand; command && !out->code;
          command = command->next)
-        run_command(device, command, checker, out);
+        run_command(&run, command, out);
     simt_checker_release(checker);
 }
 

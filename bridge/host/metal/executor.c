@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+#include "simt.h"
 
 struct hm_executor {
     pthread_mutex_t lock;
@@ -85,10 +86,7 @@ static bool start(hm_executor *executor) {
     if (executor->started) return true;
     sigset_t blocked, before;
     sigfillset(&blocked);
-    sigdelset(&blocked, SIGSEGV);
-    sigdelset(&blocked, SIGBUS);
-    sigdelset(&blocked, SIGFPE);
-    sigdelset(&blocked, SIGILL);
+    simt_exempt_signals(&blocked);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     executor->started = pthread_create(&executor->thread, NULL, run_all, executor) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -108,6 +108,12 @@ void add_place(Text &text, const Threadgroup &group, const simt_launch &launch) 
     text.add(place.exact ? " at %s:%u" : " near %s:%u", place.file, place.line);
 }
 
+void add_timeout(Text &text, const Threadgroup &group, const simt_launch &launch) {
+    add_thread(text, group);
+    add_place(text, group, launch);
+    text.add(" was still running");
+}
+
 void add_signal(Text &text, const Threadgroup &group, const Stacks &stacks,
                 const simt_launch &launch) {
     add_thread(text, group);
@@ -139,6 +145,8 @@ simt_fault fault_of(const Threadgroup &group, const Stacks &stacks, const simt_l
         add_divergence(text, group);
     } else if (fault.kind == SIMT_FAULT_MISUSE) {
         add_misuse(text, group);
+    } else if (fault.kind == SIMT_FAULT_TIMEOUT) {
+        add_timeout(text, group, launch);
     } else {
         add_signal(text, group, stacks, launch);
     }

@@ -1,8 +1,8 @@
 #include "fault_signal.h"
 #include "threadgroup.h"
+#include "time_limit.h"
 
 #include <csetjmp>
-#include <csignal>
 #include <iterator>
 #include <mutex>
 
@@ -49,13 +49,10 @@ SIMT_NO_ASAN void on_fault(int signal, siginfo_t *info, void *context) {
     group->incident.signal = signal;
     group->incident.code = info->si_code;
     group->incident.address = info->si_addr;
-    group->registers = machine_context_registers(context);
+    fault_signal_leave(*group, context);
 #if defined(__x86_64__)
     if (signal == SIGTRAP) group->registers.instruction--;  // stands behind the trap
 #endif
-    // Returning from here continues the worker as if the last thread had returned.
-    sanitizer::leave_in_handler(group->main_stack);
-    machine_context_continue(context, simt_fiber_continue, group->main);
 }
 
 void install() {
@@ -72,6 +69,19 @@ void install() {
 void fault_signal_install() {
     static std::once_flag once;
     std::call_once(once, install);
+}
+
+void fault_signal_exempt(sigset_t &blocked) {
+    for (int signal : SIGNALS)
+        sigdelset(&blocked, signal);
+    for (int signal : {SIGABRT, TIME_LIMIT_SIGNAL})
+        sigdelset(&blocked, signal);
+}
+
+SIMT_NO_ASAN void fault_signal_leave(Threadgroup &group, void *context) {
+    group.registers = machine_context_registers(context);
+    sanitizer::leave_in_handler(group.main_stack);
+    machine_context_continue(context, simt_fiber_continue, group.main);
 }
 
 bool fault_signal_guard(void (*work)(void *), void *context) {

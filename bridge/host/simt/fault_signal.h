@@ -1,11 +1,21 @@
 // Faults of the processor while a kernel runs: the threadgroup ends, the process does not.
 #pragma once
+#include <csignal>
 #include <cstddef>
 
 namespace simt {
 
+struct Threadgroup;
+
 // Takes over the signals of such faults, once. Faults elsewhere go to whom they went before.
 void fault_signal_install();
+
+// Takes out of a set what a thread that runs kernels must not block.
+void fault_signal_exempt(sigset_t &blocked);
+
+// Called by a signal handler that the kernel runs into, which has noted why: returning from it
+// continues the worker as if the last thread had returned.
+void fault_signal_leave(Threadgroup &group, void *context);
 
 // Calls work(context), which may be left in the middle. False when it touched memory that is not
 // there.

@@ -1,20 +1,19 @@
 #include "pool.h"
+#include "fault_signal.h"
 
 #include <algorithm>
-#include <csignal>
 #include <unistd.h>
 
 namespace simt {
 namespace {
 
-// Helpers start with all signals blocked but those of faults: handlers belong to other threads.
+// Helpers start with all signals blocked but those of kernels: handlers belong to other threads.
 class SignalsBlocked {
   public:
     SignalsBlocked() {
         sigset_t all;
         sigfillset(&all);
-        for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
-            sigdelset(&all, fault);
+        fault_signal_exempt(all);
         pthread_sigmask(SIG_SETMASK, &all, &before_);
     }
     SignalsBlocked(const SignalsBlocked &) = delete;
@@ -30,6 +29,10 @@ class SignalsBlocked {
 Pool::Pool(uint32_t threads) : threads_(threads), owner_(getpid()) {}
 
 Pool::~Pool() {
+    rest();
+}
+
+void Pool::rest() {
     {
         const std::lock_guard<std::mutex> hold(lock_);
         closing_ = true;
@@ -37,6 +40,8 @@ Pool::~Pool() {
     offered_.notify_all();
     for (pthread_t helper : helpers_)
         pthread_join(helper, nullptr);
+    helpers_.clear();
+    closing_ = false;
 }
 
 bool Pool::usable() const {

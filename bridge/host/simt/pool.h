@@ -22,6 +22,8 @@ class Pool {
     bool usable() const;
     // Returns when all is done. `pieces`: how many there are, so that nobody is called in vain.
     void run(Work &work, uint64_t pieces);
+    // Ends the threads, which start again with the next run. None may be in progress.
+    void rest();
 
   private:
     static void *helper_main(void *pool);

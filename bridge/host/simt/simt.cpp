@@ -69,6 +69,16 @@ void simt_pool_release(simt_pool *pool) {
     if (pool != nullptr && pool->usable()) delete pool;
 }
 
+void simt_pool_rest(simt_pool *pool) {
+    if (!pool->usable()) return;
+    pool->rest();
+    pool->workers.discard();
+}
+
+void simt_exempt_signals(sigset_t *blocked) {
+    simt::fault_signal_exempt(*blocked);
+}
+
 simt_fault_kind simt_run(simt_pool *pool, const simt_launch *launch, simt_fault *fault) {
     *fault = {};
     if (empty(*launch)) return SIMT_FAULT_NONE;

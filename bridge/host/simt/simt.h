@@ -4,6 +4,7 @@
 #define SIMT_H
 
 #include "msl.h"
+#include <signal.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +26,10 @@ char *simt_environment_fault(void);
 uint32_t simt_pool_threads(const simt_pool *pool);
 /* No run may be in progress. NULL is fine. */
 void simt_pool_release(simt_pool *pool);
+/* Gives back threads and memory until the next run. No run may be in progress. */
+void simt_pool_rest(simt_pool *pool);
+/* Takes out of a set what a thread that runs kernels must not block. */
+void simt_exempt_signals(sigset_t *blocked);
 
 /* One task; it must hold nothing that would be lost if it ended in the middle. */
 typedef void (*simt_task)(void *context, uint32_t i);
@@ -66,6 +71,8 @@ typedef struct simt_launch {
     simt_order order;
     uint64_t seed;
     simt_checker *checker; /* NULL: none */
+    uint64_t deadline;     /* by CLOCK_MONOTONIC, in nanoseconds: whatever runs then is ended;
+                            * 0: never */
 } simt_launch;
 
 typedef enum simt_fault_kind {
@@ -74,8 +81,9 @@ typedef enum simt_fault_kind {
     SIMT_FAULT_PAGE, /* the kernel did what the processor refuses: touched memory that is not there,
                       * ran out of stack, divided an integer by zero */
     SIMT_FAULT_OUT_OF_MEMORY,
-    SIMT_FAULT_MEMORY, /* checks: a race, or threadgroup memory read before it is written */
-    SIMT_FAULT_MISUSE, /* it broke a rule of MSL that only a running kernel can break */
+    SIMT_FAULT_MEMORY,  /* checks: a race, or threadgroup memory read before it is written */
+    SIMT_FAULT_MISUSE,  /* it broke a rule of MSL that only a running kernel can break */
+    SIMT_FAULT_TIMEOUT, /* it still ran at the deadline */
 } simt_fault_kind;
 
 typedef struct simt_fault {

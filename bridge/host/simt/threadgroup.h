@@ -64,7 +64,9 @@ struct Threadgroup {
     Scratch *scratch;  // the worker's
     Checker *checker;  // null: none
     Incident incident;
-    MachineRegisters registers;  // where the processor refused to go on, in an incident of that
+    MachineRegisters registers;  // where a signal has ended the kernel, in an incident of that
+    uintptr_t code;              // where the kernel's library lies, of a launch with a deadline
+    size_t code_bytes;
 
     const sanitizer::Stack *stacks;           // the fibers', by thread
     sanitizer::Stack stack[MSL_MAX_THREADS];  // that each thread runs on

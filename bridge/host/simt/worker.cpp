@@ -3,6 +3,7 @@
 #include "check/simt_checker.h"
 #include "fault.h"
 #include "float_environment.h"
+#include "time_limit.h"
 
 #include <algorithm>
 #include <cstring>
@@ -137,6 +138,7 @@ void Worker::run(Job &job) {
     const FloatEnvironment environment;
     const SignalStack signal_stack(signal_stack_);
     if (!prepare(job.launch)) return job.fail(fault_out_of_memory(job.launch));
+    const TimeLimit limit(group_, job.launch);
     for (uint64_t n; job.take(n);) {
         run_threadgroup(job, n);
         if (group_.incident.kind != SIMT_FAULT_NONE) {

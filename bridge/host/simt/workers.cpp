@@ -17,4 +17,9 @@ void Workers::give_back(std::unique_ptr<Worker> worker) {
     idle_.push_back(std::move(worker));
 }
 
+void Workers::discard() {
+    const std::lock_guard<std::mutex> hold(lock_);
+    idle_.clear();
+}
+
 }  // namespace simt

@@ -11,6 +11,7 @@ class Workers {
     // Null when memory is out.
     std::unique_ptr<Worker> take();
     void give_back(std::unique_ptr<Worker> worker);
+    void discard();
 
   private:
     std::mutex lock_;
