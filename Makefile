@@ -1,7 +1,8 @@
 # make demo: set everything up, then let a language model answer through flashmetal's attention.
 # make test: set everything up, then run every test. Both are safe to repeat.
 PYTHON ?= python3
-VENV ?= .venv
+# Another Python has an environment of its own: make test PYTHON=python3.13
+VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(notdir $(PYTHON)))
 BUILD_DIR ?= build
 export PROMPT ?= What is the capital of France?
 bin := $(VENV)/bin

@@ -4,6 +4,7 @@ In a forked child Metal is gone: `check_not_forked` says so, and releases leave 
 because another thread of the parent may hold Metal's locks for ever.
 """
 
+from cpython.exc cimport PyErr_CheckSignals, PyErr_Occurred
 from libc.stdint cimport int64_t
 
 from flashmetal.errors import (
@@ -117,6 +118,10 @@ cdef int check(fm_status status, fm_error *error, const char *name) except -1 no
 
 
 cdef int raise_error(fm_status status, fm_error *error, const char *name) except -1 with gil:
+    # What a signal handler has raised comes first: the failure may be its doing.
+    if PyErr_Occurred() is not NULL:
+        fm_error_clear(error)
+        return -1
     message = "out of memory"
     code = 0
     if error != NULL:
@@ -124,6 +129,7 @@ cdef int raise_error(fm_status status, fm_error *error, const char *name) except
         if error.message != NULL:
             message = error.message.decode("utf-8", "replace")
         fm_error_clear(error)
+    PyErr_CheckSignals()
     text = None if name == NULL else name.decode("utf-8", "replace")
     raise ERROR_OF_STATUS.get(status, FlashMetalError).from_bridge(message, code, text)
 

@@ -36,6 +36,15 @@ __all__ = [
 ]
 
 
+cdef extern from "stdbool.h":
+    ctypedef bint c_bool "bool"
+
+
+cdef extern from "Python.h":
+    # Leaves what it finds to its caller.
+    int PyErr_CheckSignals() noexcept
+
+
 cdef extern from "control.h" nogil:
     ctypedef struct hm_limits:
         uint64_t max_buffer_length
@@ -58,6 +67,7 @@ cdef extern from "control.h" nogil:
         uint64_t (*message_count)() noexcept
         void (*set_headers)(const char *folder) noexcept
         void (*set_cache)(const char *folder) noexcept
+        void (*set_interruption)(c_bool (*interrupted)() noexcept nogil) noexcept
         char *(*cache)() noexcept
         char *(*compiler)() noexcept nogil
         uint64_t (*compile_count)() noexcept
@@ -81,13 +91,20 @@ def available():
 
 
 def prepare():
-    """Tell host Metal, once, where the headers of the shading language are."""
+    """Tell host Metal, once, where its headers are and who knows of Ctrl-C."""
     global prepared
     if prepared or not available():
         return
     folder = os.fsencode(resources.msl_include())
     control().set_headers(folder)
+    control().set_interruption(is_interrupted)
     prepared = True
+
+
+cdef c_bool is_interrupted() noexcept nogil:
+    # What a signal handler has raised stays raised: see raise_error in _bridge.
+    with gil:
+        return PyErr_CheckSignals() != 0
 
 
 def set_faults(spec=None):

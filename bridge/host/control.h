@@ -42,8 +42,11 @@ typedef struct hm_control {
     void (*set_headers)(const char *folder);
     /* The folder of the on-disk cache of compiled kernels; NULL: as the environment says. */
     void (*set_cache)(const char *folder);
-    /* That folder, and what the compiler of kernels calls itself; NULL: there is none. The caller
-     * frees them. */
+    /* Asked now and then on a thread that waits for a compiler: true ends that, and the compilation
+     * fails. NULL: nobody is asked. */
+    void (*set_interruption)(bool (*interrupted)(void));
+    /* The folder of the cache, and what the compiler of kernels calls itself; NULL: there is none.
+     * The caller frees them. */
     char *(*cache)(void);
     char *(*compiler)(void);
     uint64_t (*compile_count)(void); /* runs of the compiler since the start */

@@ -194,6 +194,10 @@ void msl_set_headers(const char *folder) {
     (void)folder;
 }
 
+void msl_set_interruption(bool (*interrupted)(void)) {
+    (void)interrupted;
+}
+
 void msl_set_cache(const char *folder) {
     (void)folder;
 }

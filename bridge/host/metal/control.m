@@ -20,6 +20,7 @@ const hm_control *hm_get_control(void) {
         .message_count = hm_encoder_message_count,
         .set_headers = msl_set_headers,
         .set_cache = msl_set_cache,
+        .set_interruption = msl_set_interruption,
         .cache = msl_cache_folder,
         .compiler = msl_compiler_version,
         .compile_count = msl_compile_count,

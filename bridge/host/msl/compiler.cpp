@@ -7,6 +7,7 @@
 #include "failure.h"
 #include "function_constants.h"
 #include "glue.h"
+#include "interruption.h"
 #include "linker.h"
 #include "listing.h"
 #include "process.h"
@@ -251,7 +252,9 @@ void check_recursion(const Compilation &compilation, const Rewritten &rewritten,
 // of another compiler's start.
 std::future<void> begin_check(const Compilation &compilation, const Rewritten &rewritten,
                               const std::vector<Kernel> &kernels) {
-    return std::async(std::launch::async, [&] {
+    Interruption *const interruption = Interruption::present();
+    return std::async(std::launch::async, [&, interruption] {
+        if (interruption) interruption->share();
         check_address_spaces(compilation, rewritten, kernels);
         if (rewritten.misplaced) {
             refuse(*rewritten.misplaced,
@@ -259,6 +262,11 @@ std::future<void> begin_check(const Compilation &compilation, const Rewritten &r
         }
         if (rewritten.may_recurse) check_recursion(compilation, rewritten, kernels);
     });
+}
+
+void finish(std::future<void> &rules) {
+    if (Interruption *interruption = Interruption::present()) interruption->wait_for(rules);
+    rules.get();
 }
 
 [[noreturn]] void refuse_without(const std::vector<FunctionConstant> &missing,
@@ -315,7 +323,7 @@ std::string build(const Compilation &compilation, const Rewritten &rewritten,
     std::future<void> rules;
     if (!checked) rules = begin_check(compilation, rewritten, kernels);
     const std::string object = compile_kernels(compilation, rewritten, kernels);
-    if (!checked) rules.get();
+    if (!checked) finish(rules);
     const std::vector<FunctionConstant> missing = missing_constants(ElfSymbols(object));
     if (!missing.empty()) refuse_without(missing, compilation.request);
     const std::string library = link(compilation.toolchain, object);
@@ -348,7 +356,7 @@ std::string check(const Compilation &compilation) {
     std::future<void> rules = begin_check(compilation, rewritten, none);
     const Finished finished = try_syntax(compilation, rewritten, text);
     if (finished.status != 0) refuse(finished, {source, text, {}});
-    rules.get();
+    finish(rules);
     std::vector<std::string> names;
     for (const Kernel &kernel : rewritten.kernels)
         names.push_back(kernel.name);

@@ -5,6 +5,7 @@
 #include "failure.h"
 #include "file_descriptor.h"
 #include "glue.h"
+#include "interruption.h"
 #include "paths.h"
 #include "toolchain.h"
 
@@ -32,6 +33,7 @@ msl_library *open_best(const std::string &path) {
 // No exception leaves the C API.
 template <class F> msl_library *guarded(msl_failure *failure, F work) {
     msl::Failure problem;
+    msl::Interruption interruption;
     try {
         return work();
     } catch (const msl::Failure &thrown) {
@@ -121,6 +123,10 @@ void msl_set_headers(const char *folder) {
 
 void msl_set_cache(const char *folder) {
     msl::set_cache_folder(folder);
+}
+
+void msl_set_interruption(bool (*interrupted)(void)) {
+    msl::set_interruption(interrupted);
 }
 
 char *msl_cache_folder(void) {

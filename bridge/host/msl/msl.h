@@ -104,6 +104,9 @@ char *msl_library_threadgroup_variable(const msl_library *library, size_t offset
 
 void msl_set_headers(const char *folder);
 void msl_set_cache(const char *folder); /* NULL: FLASHMETAL_CACHE_DIR, XDG_CACHE_HOME, ~/.cache */
+/* Asked now and then on the thread that waits for a compiler: true ends that, and the compilation
+ * fails. NULL: nobody is asked. */
+void msl_set_interruption(bool (*interrupted)(void));
 /* Of the on-disk cache; malloc'ed, the caller frees it; NULL: no usable one is named. */
 char *msl_cache_folder(void);
 /* What is wrong with FLASHMETAL_CPU or FLASHMETAL_CACHE_DIR, which are ignored then; malloc'ed, the

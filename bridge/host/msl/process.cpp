@@ -2,12 +2,15 @@
 
 #include "failure.h"
 #include "file_descriptor.h"
+#include "interruption.h"
 
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 namespace msl {
@@ -70,12 +73,28 @@ class SpawnActions {
     posix_spawn_file_actions_t actions_;
 };
 
+// False: nobody wants the result any more. Where the system has no descriptor left, that is not
+// looked for.
+bool is_awaited(pid_t child) {
+    Interruption *interruption = Interruption::present();
+    if (interruption == nullptr) return true;
+    const FileDescriptor handle(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+    pollfd end = {handle.get(), POLLIN, 0};
+    while (handle && poll(&end, 1, INTERRUPTION_MILLISECONDS) <= 0) {
+        if (interruption->seen()) return false;
+    }
+    return true;
+}
+
 // The status is lost where the host process ignores SIGCHLD; output and errors then have to do.
 bool wait_for(pid_t child, int &status) {
+    const bool awaited = is_awaited(child);
+    if (!awaited) kill(child, SIGKILL);
     int code = 0;
     while (waitpid(child, &code, 0) < 0) {
         if (errno != EINTR) return false;
     }
+    if (!awaited) throw Failure{MSL_FAILURE_IO, "the compiler was interrupted"};
     status = WIFEXITED(code) ? WEXITSTATUS(code) : 128 + WTERMSIG(code);
     return true;
 }
