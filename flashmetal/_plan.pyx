@@ -272,7 +272,8 @@ cdef int write_bytes(LaunchPlan plan, uint32_t index, size_t start, object value
 cdef uint32_t to_word(str kernel, object value) except? 0xFFFFFFFF:
     if PyFloat_Check(value) or isinstance(value, np.floating):
         return float_word(kernel, value)
-    if PyIndex_Check(value) and not isinstance(value, bool):
+    # NumPy before 2.0 takes its own for an index, too.
+    if PyIndex_Check(value) and not isinstance(value, (bool, np.bool_)):
         return <uint32_t>quick_integer(value, INT32_MIN, UINT32_MAX, kernel, "a patch")
     raise InvalidArgument(
         f"{kernel}: a patch must be an int, a float or bytes, got {value!r}; fields of other "

@@ -218,7 +218,7 @@ def test_matmul_of_threads(run, shape):
     args = {0: a, 1: b, 2: np.zeros((rows, columns), "f4"), 3: np.array([*shape, 0], "u4")}
     grid = (-(-columns // 16) * 16, -(-rows // 16) * 16, 1)
     got = run(ARRAYS, "matmul_threads", args, 2, grid, (16, 16, 1))
-    assert np.allclose(got, np.float64(a) @ b, atol=1e-5)
+    assert np.allclose(got, a.astype(float) @ b, atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("float", "f4"), ("half", "f2")])
