@@ -120,8 +120,8 @@ bool includes(const std::string &preprocessed, const std::string &stub) {
 
 std::string tensor_headers(const std::string &preprocessed) {
     std::string text;
-    for (const std::string name :
-         {"metal_tensor", "MetalPerformancePrimitives/MetalPerformancePrimitives.h"}) {
+    for (const std::string name : {"metal_tensor", "metal_cooperative_tensor",
+                                   "MetalPerformancePrimitives/MetalPerformancePrimitives.h"}) {
         if (includes(preprocessed, TENSOR_STUBS + "/" + name + "\""))
             text += "#include \"" + name + "\"\n";
     }

@@ -18,13 +18,17 @@ constexpr Unsupported TEMPLATES[] = {
     {"texture2d", "textures"},
     {"texture2d_array", "textures"},
     {"texture2d_ms", "textures"},
+    {"texture2d_ms_array", "textures"},
     {"texture3d", "textures"},
     {"texturecube", "textures"},
     {"texturecube_array", "textures"},
     {"texture_buffer", "textures"},
     {"depth2d", "textures"},
     {"depth2d_array", "textures"},
+    {"depth2d_ms", "textures"},
+    {"depth2d_ms_array", "textures"},
     {"depthcube", "textures"},
+    {"depthcube_array", "textures"},
     {"imageblock", "imageblocks"},
     {"intersector", "ray tracing"},
     {"intersection_query", "ray tracing"},
@@ -32,6 +36,8 @@ constexpr Unsupported TEMPLATES[] = {
     {"intersection_function_table", "ray tracing"},
     {"visible_function_table", "function tables"},
     {"mesh", "render stages"},
+    {"patch_control_point", "render stages"},
+    {"interpolant", "render stages"},
 };
 
 // Types, that is, behind them stands a name.
@@ -42,8 +48,13 @@ constexpr Unsupported TYPES[] = {
     {"command_buffer", "indirect command buffers"},
     {"render_command", "indirect command buffers"},
     {"compute_command", "indirect command buffers"},
+    {"compute_pipeline_state", "indirect command buffers"},
+    {"render_pipeline_state", "indirect command buffers"},
     {"mesh_grid_properties", "render stages"},
 };
+
+// Namespaces; a text may use one, and no name of it.
+constexpr Unsupported NAMESPACES[] = {{"raytracing", "ray tracing"}};
 
 // Qualifiers and attributes of functions.
 constexpr Unsupported STAGES[] = {
@@ -53,8 +64,10 @@ constexpr Unsupported STAGES[] = {
 
 // Attributes of parameters.
 constexpr Unsupported ATTRIBUTES[] = {
-    {"texture", "textures"},    {"sampler", "samplers"},        {"stage_in", "render stages"},
-    {"id", "argument buffers"}, {"vertex_id", "render stages"}, {"payload", "render stages"},
+    {"texture", "textures"},           {"sampler", "samplers"},
+    {"stage_in", "render stages"},     {"id", "argument buffers"},
+    {"vertex_id", "render stages"},    {"payload", "render stages"},
+    {"grid_size", "stage-in regions"}, {"grid_origin", "stage-in regions"},
 };
 
 // Words of C++ that Metal's compiler refuses, and clang's do not.
@@ -79,6 +92,8 @@ const Unsupported *unsupported_at(const Tokens &tokens, size_t k) {
     const bool member = k > 0 && (tokens[k - 1] == "." || tokens[k - 1] == "->");
     if (member) return nullptr;
     if (next == "<") return find(TEMPLATES, word);
+    if (next == "::")
+        return tokens.is(k + 2, TokenKind::Identifier) ? find(NAMESPACES, word) : nullptr;
     if (!tokens.is(k + 1, TokenKind::Identifier)) return nullptr;
     if (const Unsupported *found = find(TYPES, word)) return found;
     return starts_declaration(tokens, k) ? find(STAGES, word) : nullptr;

@@ -1,4 +1,4 @@
-// Barriers.
+// <metal_compute>: barriers.
 #pragma once
 
 namespace metal {
@@ -18,6 +18,17 @@ constexpr mem_flags operator|(mem_flags a, mem_flags b) {
 constexpr mem_flags operator&(mem_flags a, mem_flags b) {
     return mem_flags(int(a) & int(b));
 }
+constexpr mem_flags operator^(mem_flags a, mem_flags b) {
+    return mem_flags(int(a) ^ int(b));
+}
+constexpr mem_flags operator~(mem_flags a) {
+    return mem_flags(~int(a));
+}
+
+// As the host reads the size of an indirect dispatch.
+struct MTLDispatchThreadgroupsIndirectArguments {
+    uint threadgroupsPerGrid[3];
+};
 
 MSL_CONVERGENT inline void threadgroup_barrier(mem_flags flags, MSL_SITE) {
     __msl::tell_fence(MSL_FENCE_THREADGROUP, int(flags));

@@ -27,28 +27,25 @@ MSL_EXTREME(fmin, __builtin_fminf, y < x ? y : x)
 MSL_EXTREME(fmax, __builtin_fmaxf, x < y ? y : x)
 #undef MSL_EXTREME
 
-template <class T> constexpr auto min3(T x, T y, T z) {
-    return min(x, min(y, z));
-}
-template <class T> constexpr auto max3(T x, T y, T z) {
-    return max(x, max(y, z));
-}
-template <class T> constexpr auto median3(T x, T y, T z) {
-    return max(min(x, y), min(max(x, y), z));
-}
-template <class T> constexpr auto fmin3(T x, T y, T z) {
-    return min3(x, y, z);
-}
-template <class T> constexpr auto fmax3(T x, T y, T z) {
-    return max3(x, y, z);
-}
-template <class T> constexpr auto fmedian3(T x, T y, T z) {
-    return median3(x, y, z);
-}
+#define MSL_OF_THREE(NAME, VALUE)                                                                  \
+    template <class A, class B, class C> constexpr auto NAME(const A &x, const B &y, const C &z) { \
+        return VALUE;                                                                              \
+    }
+MSL_OF_THREE(min3, min(x, min(y, z)))
+MSL_OF_THREE(max3, max(x, max(y, z)))
+MSL_OF_THREE(median3, max(min(x, y), min(max(x, y), z)))
+MSL_OF_THREE(fmin3, fmin(x, fmin(y, z)))
+MSL_OF_THREE(fmax3, fmax(x, fmax(y, z)))
+MSL_OF_THREE(fmedian3, fmax(fmin(x, y), fmin(fmax(x, y), z)))
+#undef MSL_OF_THREE
 
 template <class X, class L, class H, class = __msl::if_arithmetic<X, L, H>>
 constexpr auto clamp(X x, L low, H high) {
     return min(max(x, low), high);
+}
+template <class X, class L, class H, class = __msl::if_bfloat_among<X, L, H>, class = void>
+constexpr float clamp(X x, L low, H high) {
+    return clamp(float(x), float(low), float(high));
 }
 template <class T, int N>
 constexpr vec<T, N> clamp(const vec<T, N> &x, const vec<T, N> &low, const vec<T, N> &high) {
@@ -64,9 +61,13 @@ template <class T, class = __msl::if_arithmetic<T>> constexpr T abs(T x) {
     else
         return x < T(0) ? T(-x) : x;
 }
+template <class T, class = __msl::if_bfloat_among<T>, class = void> constexpr float abs(T x) {
+    return abs(float(x));
+}
 template <class T, int N> constexpr vec<T, N> abs(const vec<T, N> &x) {
     return __msl::map([](T a) { return abs(a); }, x);
 }
+MSL_OF_PACKED(abs)
 
 constexpr float saturate(float x) {
     return clamp(x, 0.0f, 1.0f);
@@ -77,6 +78,7 @@ constexpr half saturate(half x) {
 template <class T, int N> constexpr vec<T, N> saturate(const vec<T, N> &x) {
     return clamp(x, T(0), T(1));
 }
+MSL_OF_PACKED(saturate)
 
 // 0 for a NaN; a zero keeps its sign.
 constexpr float sign(float x) {
@@ -88,6 +90,7 @@ constexpr half sign(half x) {
 template <class T, int N> constexpr vec<T, N> sign(const vec<T, N> &x) {
     return __msl::map([](T a) { return sign(a); }, x);
 }
+MSL_OF_PACKED(sign)
 
 constexpr float mix(float x, float y, float a) {
     return x + (y - x) * a;

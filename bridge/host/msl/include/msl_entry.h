@@ -22,7 +22,7 @@ template <class A> inline A pointer(const void *address) {
 }
 
 template <class A> inline A triple(const uint32_t *values) {
-    if constexpr (is_integral_v<A>) {
+    if constexpr (__is_integral(A)) {
         return A(values[0]);
     } else if constexpr (A::size == 2) {
         return A(values[0], values[1]);

@@ -46,6 +46,22 @@ inline vec<T, N> refract(const vec<T, N> &i, const vec<T, N> &n, T ratio) {
     return k < T(0) ? vec<T, N>(T(0)) : ratio * i - (ratio * cosine + sqrt(k)) * n;
 }
 
+template <class T, int N, class S, class = __msl::if_arithmetic<S>>
+inline vec<T, N> refract(const vec<T, N> &i, const vec<T, N> &n, S ratio) {
+    return refract(i, n, T(ratio));
+}
+
+MSL_OF_PACKED(dot)
+MSL_OF_PACKED(cross)
+MSL_OF_PACKED(length_squared)
+MSL_OF_PACKED(length)
+MSL_OF_PACKED(distance_squared)
+MSL_OF_PACKED(distance)
+MSL_OF_PACKED(normalize)
+MSL_OF_PACKED(faceforward)
+MSL_OF_PACKED(reflect)
+MSL_OF_PACKED(refract)
+
 namespace precise {
 using metal::distance, metal::distance_squared, metal::length, metal::length_squared,
     metal::normalize;

@@ -10,4 +10,6 @@
 // One threadgroup runs on one OS thread: exactly the storage of a `threadgroup` variable.
 #define __msl_tgvar static thread_local
 #define coherent(SCOPE)
+// Metal looks into none.
+#define assert(...) ((void)0)
 #define METAL_FUNC inline __attribute__((always_inline))

@@ -21,13 +21,19 @@ template <class A> struct common<A, A> {
 template <class A, class B> using common_t = typename common<A, B>::type;
 
 // bfloat has functions only through its conversion to float: sources bring overloads of their own.
-template <class... T>
-inline constexpr bool are_arithmetic = ((is_arithmetic_v<T> && !is_same_v<T, bfloat>) && ...);
+template <class... T> inline constexpr bool are_arithmetic = (__is_arithmetic(T) && ...);
 template <class T> inline constexpr bool is_real = is_same_v<T, float> || is_same_v<T, half>;
 
 template <class T> using if_real = enable_if_t<is_real<T>>;
-template <class T> using if_integral = enable_if_t<is_integral_v<T>>;
+template <class T> using if_integral = enable_if_t<__is_integral(T)>;
 template <class... T> using if_arithmetic = enable_if_t<are_arithmetic<T...>>;
+// Beside other scalars a bfloat is a float.
+template <class... T>
+using if_bfloat_among = enable_if_t<(is_element<T> && ...) && (is_same_v<T, bfloat> || ...)>;
+// What a function of real numbers gives: beside integers a half stays one.
+template <class... T>
+using real_of =
+    conditional_t<(is_same_v<T, half> || ...) && !(is_same_v<T, float> || ...), half, float>;
 
 // Metal has each function once for each type, to which scalars beside vectors then convert. The
 // vector among arguments of which one is a scalar; nothing where there are none, or several kinds.
@@ -43,8 +49,28 @@ template <class T, int N> struct component<vec<T, N>> {
 template <class... A>
 using scalar_beside_vector = typename component<
     enable_if_t<(are_arithmetic<A> || ...), typename vector_among<void, A...>::type>>::type;
+template <class... A>
+using vector_beside_scalar =
+    enable_if_t<sizeof(scalar_beside_vector<A...>) != 0, typename vector_among<void, A...>::type>;
+
+template <class T> constexpr const T &unpacked(const T &value) {
+    return value;
+}
+template <class T, int N> constexpr vec<T, N> unpacked(const packed_vec<T, N> &value) {
+    return value;
+}
+template <class T> inline constexpr bool is_packed = false;
+template <class T, int N> inline constexpr bool is_packed<packed_vec<T, N>> = true;
+template <class... A> using if_packed_among = enable_if_t<(is_packed<A> || ...)>;
 
 }  // namespace __msl
+
+// NAME of packed vectors is that of vectors: no template looks for a conversion by itself.
+#define MSL_OF_PACKED(NAME)                                                                        \
+    template <class... A, class = __msl::if_packed_among<A...>>                                    \
+    constexpr auto NAME(const A &...values) {                                                      \
+        return NAME(__msl::unpacked(values)...);                                                   \
+    }
 
 // NAME(x) of float, half, integers (as float) and vectors. half goes by way of float, which rounds
 // once.
@@ -61,9 +87,10 @@ using scalar_beside_vector = typename component<
     template <class T, int N, class = __msl::if_real<T>>                                           \
     inline vec<T, N> NAME(const vec<T, N> &x) {                                                    \
         return __msl::map([](T a) { return NAME(a); }, x);                                         \
-    }
+    }                                                                                              \
+    MSL_OF_PACKED(NAME)
 
-// Likewise NAME(x, y); two halves give a half, all other scalars a float.
+// Likewise NAME(x, y).
 #define MSL_BINARY(NAME, VALUE)                                                                    \
     inline float NAME(float x, float y) {                                                          \
         return VALUE;                                                                              \
@@ -73,8 +100,9 @@ using scalar_beside_vector = typename component<
     }                                                                                              \
     template <class A, class B, class = __msl::if_arithmetic<A, B>,                                \
               class = enable_if_t<!is_same_v<A, B> || is_integral_v<A>>>                           \
-    inline float NAME(A x, B y) {                                                                  \
-        return NAME(float(x), float(y));                                                           \
+    inline __msl::real_of<A, B> NAME(A x, B y) {                                                   \
+        using T = __msl::real_of<A, B>;                                                            \
+        return NAME(T(x), T(y));                                                                   \
     }                                                                                              \
     MSL_OF_VECTORS(NAME, __msl::if_real<T>)
 
@@ -91,7 +119,8 @@ using scalar_beside_vector = typename component<
     template <class T, int N, class S, class = __msl::if_arithmetic<S>>                            \
     constexpr vec<T, N> NAME(S x, const vec<T, N> &y) {                                            \
         return NAME(vec<T, N>(x), y);                                                              \
-    }
+    }                                                                                              \
+    MSL_OF_PACKED(NAME)
 
 // NAME of three, of which one or two are scalars and the others vectors.
 #define MSL_OF_MIXED(NAME)                                                                         \
@@ -99,4 +128,5 @@ using scalar_beside_vector = typename component<
               class V = typename __msl::vector_among<void, A, B, C>::type>                         \
     constexpr V NAME(const A &a, const B &b, const C &c) {                                         \
         return NAME(V(a), V(b), V(c));                                                             \
-    }
+    }                                                                                              \
+    MSL_OF_PACKED(NAME)

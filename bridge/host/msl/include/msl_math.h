@@ -93,9 +93,13 @@ inline half ldexp(half x, int exponent) {
 template <class T, int N> inline vec<T, N> ldexp(const vec<T, N> &x, const vec<int, N> &exponent) {
     return __msl::map([](T a, int e) { return ldexp(a, e); }, x, exponent);
 }
+template <class T, int N> inline vec<T, N> ldexp(const vec<T, N> &x, int exponent) {
+    return ldexp(x, vec<int, N>(exponent));
+}
 
 inline int ilogb(float x) {
-    return __builtin_ilogbf(x);
+    // What a math library says of zero and NaN differs between CPUs.
+    return x == 0.0f || isnan(x) ? FP_ILOGB0 : __builtin_ilogbf(x);
 }
 template <class T, int N> inline vec<int, N> ilogb(const vec<T, N> &x) {
     return __msl::map([](T a) { return ilogb(float(a)); }, x);

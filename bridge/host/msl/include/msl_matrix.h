@@ -14,10 +14,18 @@ template <class T, int C, int R> struct matrix {
         for (int i = 0; i < C && i < R; i++)
             columns[i].set(i, value);
     }
-    template <class... V, class = enable_if_t<(sizeof...(V) == C && C > 1)>,
-              class = enable_if_t<(is_convertible_v<V, column> && ...)>,
-              class = enable_if_t<!(__msl::is_element<V> && ...)>>
-    constexpr matrix(const V &...values) : columns{column(values)...} {}
+    // Columns, of which each may be a list in braces: no template could take that.
+    template <int N = C, class = enable_if_t<N == 2>>
+    constexpr matrix(const column &a, const column &b) : columns{a, b} {}
+    template <int N = C, class = enable_if_t<N == 3>>
+    constexpr matrix(const column &a, const column &b, const column &c) : columns{a, b, c} {}
+    template <int N = C, class = enable_if_t<N == 4>>
+    constexpr matrix(const column &a, const column &b, const column &c, const column &d)
+        : columns{a, b, c, d} {}
+    // A scalar is a vector elsewhere, but no column.
+    template <class... S, class = enable_if_t<sizeof...(S) == C>,
+              class = enable_if_t<(__msl::is_element<S> && ...)>>
+    matrix(S...) = delete;
     template <class... S, class = enable_if_t<sizeof...(S) == C * R>,
               class = enable_if_t<(__msl::is_element<S> && ...)>, class = void>
     constexpr matrix(S... values) : columns{} {

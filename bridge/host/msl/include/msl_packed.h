@@ -42,6 +42,11 @@ template <class T> struct make_scalar {
     using type = remove_cv_t<T>;
 };
 #define MSL_VECTOR_TRAITS(VECTOR)                                                                  \
+    template <class T, int N> struct is_integral<VECTOR<T, N>> : is_integral<T> {};                \
+    template <class T, int N> struct is_floating_point<VECTOR<T, N>> : is_floating_point<T> {};    \
+    template <class T, int N> struct is_signed<VECTOR<T, N>> : is_signed<T> {};                    \
+    template <class T, int N> struct is_unsigned<VECTOR<T, N>> : is_unsigned<T> {};                \
+    template <class T, int N> struct is_class<VECTOR<T, N>> : false_type {};                       \
     template <class T, int N> struct vec_elements<VECTOR<T, N>> : integral_constant<size_t, N> {}; \
     template <class T, int N> struct make_scalar<VECTOR<T, N>> {                                   \
         using type = T;                                                                            \
@@ -99,12 +104,20 @@ MSL_OPERATOR(<)
 MSL_OPERATOR(>)
 MSL_OPERATOR(<=)
 MSL_OPERATOR(>=)
+MSL_OPERATOR(&&)
+MSL_OPERATOR(||)
 #undef MSL_ASSIGNING_OPERATOR
 #undef MSL_OPERATOR
 
-template <class T, int N> constexpr vec<T, N> operator-(const packed_vec<T, N> &a) {
-    return -vec<T, N>(a);
-}
+#define MSL_UNARY_OPERATOR(OP)                                                                     \
+    template <class T, int N> constexpr auto operator OP(const packed_vec<T, N> &a) {              \
+        return OP vec<T, N>(a);                                                                    \
+    }
+MSL_UNARY_OPERATOR(+)
+MSL_UNARY_OPERATOR(-)
+MSL_UNARY_OPERATOR(~)
+MSL_UNARY_OPERATOR(!)
+#undef MSL_UNARY_OPERATOR
 
 #define MSL_PACKED_VECTORS(T)                                                                      \
     using packed_##T##2 = packed_vec<T, 2>;                                                        \

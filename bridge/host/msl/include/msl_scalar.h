@@ -13,6 +13,8 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 class bfloat;
 // Before the class, whose own operators ask.
 template <> struct metal::is_floating_point<bfloat> : metal::true_type {};
+template <> struct metal::is_scalar<bfloat> : metal::true_type {};
+template <> struct metal::is_class<bfloat> : metal::false_type {};
 
 // The 16 high bits of a float. A class, since __bf16 of C++ has other conversions than MSL's:
 // implicit to float and from integers, explicit from float.
@@ -22,7 +24,7 @@ class bfloat {
 
   public:
     bfloat() = default;
-    template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>>
+    template <class T, class = metal::enable_if_t<__is_integral(T)>>
     constexpr bfloat(T value) : bits(rounded(float(value))) {}
     constexpr explicit bfloat(float value) : bits(rounded(value)) {}
     constexpr explicit bfloat(half value) : bits(rounded(float(value))) {}
@@ -37,8 +39,7 @@ class bfloat {
     constexpr operator T() const {
         return T(float(*this));
     }
-    template <class T,
-              class = metal::enable_if_t<metal::is_integral_v<T> && !metal::is_same_v<T, uint>>,
+    template <class T, class = metal::enable_if_t<__is_integral(T) && !metal::is_same_v<T, uint>>,
               class = void>
     constexpr explicit operator T() const {
         return T(float(*this));
@@ -51,11 +52,11 @@ class bfloat {
     friend constexpr RESULT operator OP(bfloat a, bfloat b) {                                      \
         return RESULT(float(a) OP float(b));                                                       \
     }                                                                                              \
-    template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>>                        \
+    template <class T, class = metal::enable_if_t<__is_integral(T)>>                               \
     friend constexpr RESULT operator OP(bfloat a, T b) {                                           \
         return a OP bfloat(b);                                                                     \
     }                                                                                              \
-    template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>>                        \
+    template <class T, class = metal::enable_if_t<__is_integral(T)>>                               \
     friend constexpr RESULT operator OP(T a, bfloat b) {                                           \
         return bfloat(a) OP b;                                                                     \
     }                                                                                              \
@@ -79,7 +80,7 @@ class bfloat {
     MSL_BFLOAT(bool, >=)
 #undef MSL_BFLOAT
 #define MSL_COMPOUND(OP)                                                                           \
-    template <class T, class = metal::enable_if_t<metal::is_arithmetic_v<T>>>                      \
+    template <class T, class = metal::enable_if_t<__is_arithmetic(T)>>                             \
     friend constexpr T &operator OP(T & a, bfloat b) {                                             \
         return a OP float(b);                                                                      \
     }
@@ -121,8 +122,10 @@ class bfloat {
 namespace metal {
 using ::bfloat;
 using ::half;
+using ::int8_t, ::int16_t, ::int32_t, ::int64_t, ::intptr_t, ::ptrdiff_t;
 using ::uchar;
 using ::uint;
+using ::uint8_t, ::uint16_t, ::uint32_t, ::uint64_t, ::uintptr_t, ::size_t;
 using ::ulong;
 using ::ushort;
 }  // namespace metal
@@ -131,12 +134,14 @@ using ::ushort;
 #undef NAN
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
+#define FP_ILOGB0 INT_MIN
+#define FP_ILOGBNAN INT_MIN
 #define HUGE_VALF __builtin_inff()
 #define HUGE_VALH ((half)__builtin_inff())
 #define MAXFLOAT FLT_MAX
 #define MAXHALF ((half)65504.0f)
 
-#define HALF_DIG 3
+#define HALF_DIG 2
 #define HALF_MANT_DIG 11
 #define HALF_MAX_10_EXP 4
 #define HALF_MAX_EXP 16
@@ -161,7 +166,17 @@ using ::ushort;
 #define M_SQRT2_F 1.41421356237309504880168872420969808f
 #define M_SQRT1_2_F 0.707106781186547524400844362104849039f
 
-#define MAXBFLOAT ((bfloat)0x1.fep127f)
+#define MAXBFLOAT BFLT_MAX
+#define BFLT_DIG 2
+#define BFLT_MANT_DIG 8
+#define BFLT_MAX_10_EXP 38
+#define BFLT_MAX_EXP 128
+#define BFLT_MIN_10_EXP (-37)
+#define BFLT_MIN_EXP (-125)
+#define BFLT_RADIX 2
+#define BFLT_MAX ((bfloat)0x1.fep127f)
+#define BFLT_MIN ((bfloat)0x1.0p-126f)
+#define BFLT_EPSILON ((bfloat)0x1.0p-7f)
 #define HUGE_VALBF ((bfloat)__builtin_inff())
 
 #define M_E_H ((half)M_E_F)

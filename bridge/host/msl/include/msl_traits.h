@@ -116,16 +116,25 @@ template <class... T> struct conjunction : bool_constant<(bool(T::value) && ...)
 // Their names inside Apple's library, but used.
 template <class... T> using _disjunction = disjunction<T...>;
 template <class... T> using _conjunction = conjunction<T...>;
+template <class T> struct negation : bool_constant<!bool(T::value)> {};
 template <class T> struct is_void : is_same<void, remove_cv_t<T>> {};
+// Of a vector, likewise of all these of numbers, what its components are: msl_packed.h.
 template <class T> struct is_integral : bool_constant<__is_integral(T)> {};
 template <class T> struct is_floating_point : bool_constant<__is_floating_point(T)> {};
-template <> struct is_floating_point<_Float16> : true_type {};
 template <class T>
 struct is_arithmetic : bool_constant<is_integral<T>::value || is_floating_point<T>::value> {};
 template <class T> struct is_scalar : bool_constant<__is_scalar(T)> {};
 template <class T>
 struct is_signed : bool_constant<__is_signed(T) || is_floating_point<T>::value> {};
 template <class T> struct is_unsigned : bool_constant<__is_unsigned(T)> {};
+#define MSL_OF_CONSTANT(TRAIT)                                                                     \
+    template <class T> struct TRAIT<const T> : TRAIT<T> {};
+MSL_OF_CONSTANT(is_integral)
+MSL_OF_CONSTANT(is_floating_point)
+MSL_OF_CONSTANT(is_scalar)
+MSL_OF_CONSTANT(is_signed)
+MSL_OF_CONSTANT(is_unsigned)
+#undef MSL_OF_CONSTANT
 template <class T> struct is_const : bool_constant<__is_const(T)> {};
 template <class T> struct is_volatile : bool_constant<__is_volatile(T)> {};
 template <class T> struct is_pointer : bool_constant<__is_pointer(T)> {};
@@ -147,6 +156,7 @@ template <class A, class B> struct is_assignable : bool_constant<__is_assignable
 template <class A, class B> inline constexpr bool is_same_v = is_same<A, B>::value;
 template <class... T> inline constexpr bool disjunction_v = disjunction<T...>::value;
 template <class... T> inline constexpr bool conjunction_v = conjunction<T...>::value;
+template <class T> inline constexpr bool negation_v = negation<T>::value;
 template <class T> inline constexpr bool is_void_v = is_void<T>::value;
 template <class T> inline constexpr bool is_integral_v = is_integral<T>::value;
 template <class T> inline constexpr bool is_floating_point_v = is_floating_point<T>::value;
@@ -158,6 +168,8 @@ template <class T> inline constexpr bool is_const_v = is_const<T>::value;
 template <class T> inline constexpr bool is_volatile_v = is_volatile<T>::value;
 template <class T> inline constexpr bool is_pointer_v = is_pointer<T>::value;
 template <class T> inline constexpr bool is_reference_v = is_reference<T>::value;
+template <class T> inline constexpr bool is_lvalue_reference_v = is_lvalue_reference<T>::value;
+template <class T> inline constexpr bool is_rvalue_reference_v = is_rvalue_reference<T>::value;
 template <class T> inline constexpr bool is_array_v = is_array<T>::value;
 template <class T> inline constexpr bool is_enum_v = is_enum<T>::value;
 template <class T> inline constexpr bool is_union_v = is_union<T>::value;

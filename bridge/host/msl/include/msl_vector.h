@@ -11,7 +11,7 @@ namespace __msl {
 using namespace metal;
 
 template <class T>
-inline constexpr bool is_element = is_arithmetic_v<T> || is_enum_v<T> || is_same_v<T, bfloat>;
+inline constexpr bool is_element = __is_arithmetic(T) || is_enum_v<T> || is_same_v<T, bfloat>;
 
 // Components that a constructor's argument brings.
 template <class T> inline constexpr int width = is_element<T> ? 1 : 0;
