@@ -123,10 +123,10 @@ int main() {
     const CompilerFolders folders;
     simt_pool *pool = simt_pool_create(2);
     int failures = 0;
-    for (const char *file :
-         {"vectors.metal", "math.metal", "language.metal", "simdgroups.metal",
-          "simdgroup_matrix.metal", "spaces.metal", "atomics.metal", "library.metal",
-          "functions.metal", "shared.metal", "matrices.metal", "scalars.metal"}) {
+    for (const char *file : {"vectors.metal", "math.metal", "language.metal", "simdgroups.metal",
+                             "simdgroup_matrix.metal", "spaces.metal", "atomics.metal",
+                             "library.metal", "functions.metal", "shared.metal", "matrices.metal",
+                             "scalars.metal", "async_copy.metal"}) {
         for (const msl_math_mode mode : {MSL_MATH_SAFE, MSL_MATH_RELAXED, MSL_MATH_FAST}) {
             failures += failures_of(pool, file, mode);
         }

@@ -9,6 +9,7 @@
 #include "gaps.h"
 #include "glue.h"
 #include "interruption.h"
+#include "intrinsics.h"
 #include "linker.h"
 #include "listing.h"
 #include "process.h"
@@ -129,9 +130,11 @@ std::string tensor_headers(const std::string &preprocessed) {
 }
 
 // The declarations that only texts which include them may see.
-std::string optional_headers(const std::string &preprocessed) {
-    return tensor_headers(preprocessed) +
-           (includes(preprocessed, SHARED_STUBS) ? "#include \"msl_simd.h\"\n" : "");
+std::string optional_headers(const Rewritten &rewritten) {
+    std::string text = tensor_headers(rewritten.text);
+    if (includes(rewritten.text, SHARED_STUBS)) text += "#include \"msl_simd.h\"\n";
+    if (rewritten.uses_intrinsics) text += "#include \"" + std::string(INTRINSICS_HEADER) + "\"\n";
+    return text;
 }
 
 // Without finite-math-only: kernels rely on -INFINITY.
@@ -170,7 +173,7 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
     const std::string digest = hexadecimal(Sha256::of(source));
     try {
         return "#line 1 \"<prelude>\"\n" + LINES_OF_CALLER + rewritten.swizzles +
-               "#include \"metal_stdlib\"\n" + optional_headers(rewritten.text) +
+               "#include \"metal_stdlib\"\n" + optional_headers(rewritten) +
                "#include \"msl_keywords.h\"\n" + function_constant_values(request) +
                LINES_OF_THEIR_OWN + "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n" +
                rewritten.text + glue(kernels, digest, describe_function_constants(request));

@@ -1,5 +1,6 @@
 #include "rewrite.h"
 
+#include "intrinsics.h"
 #include "literals.h"
 #include "overloads.h"
 #include "recursion.h"
@@ -58,6 +59,7 @@ Rewritten rewrite(std::string preprocessed, const char *only) {
     rewrite_literals(tokens);
     rewrite_threadgroup_memory(tokens);
     result.spaced = tokens.text();
+    result.uses_intrinsics = rewrite_intrinsics(tokens);
     collapse_overloads(tokens);
     result.swizzles = declare_swizzles(tokens);
     result.text = tokens.text();

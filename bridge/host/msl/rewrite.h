@@ -18,6 +18,7 @@ struct Rewritten {
     std::string preprocessed;
     std::optional<TextError> misplaced;
     bool may_recurse = false;
+    bool uses_intrinsics = false;
 };
 
 // `only`: the host's name of the kernel that is needed; null for all of them.

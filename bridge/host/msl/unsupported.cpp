@@ -1,5 +1,6 @@
 #include "unsupported.h"
 
+#include "intrinsics.h"
 #include "text_error.h"
 
 #include <algorithm>
@@ -142,7 +143,7 @@ void refuse_unsupported(const Tokens &tokens) {
             if (const Unsupported *found = unsupported_at(tokens, k)) refuse(tokens, k, *found);
             const bool foreign =
                 std::find(std::begin(FOREIGN), std::end(FOREIGN), tokens[k]) != std::end(FOREIGN);
-            if (foreign) refuse_foreign(tokens, k);
+            if (foreign && !names_intrinsic(tokens, k)) refuse_foreign(tokens, k);
         } else if (declares_function_pointer(tokens, k)) {
             throw TextError{tokens.position(k + 2),
                             "pointers to functions, such as '" + std::string(tokens[k + 2]) +
