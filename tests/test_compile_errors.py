@@ -45,7 +45,10 @@ def test_error_gives_the_users_line_and_column(registry):
             "ray tracing",
         ),
         ("fragment float4 k() { return 0; }", "render stages"),
-        ("#include <metal_raytracing>\nkernel void k() { metal::raytracing::ray r; }", "ray tracing"),
+        (
+            "#include <metal_raytracing>\nkernel void k() { metal::raytracing::ray r; }",
+            "ray tracing",
+        ),
         ("kernel void k(depth2d_ms<float> t [[texture(0)]]) {}", "textures"),
         ("kernel void k(uint2 size [[grid_size]]) {}", "stage-in regions"),
         ("struct S { compute_pipeline_state p; };\nkernel void k() {}", "indirect command buffers"),
