@@ -75,6 +75,33 @@ def test_pointer_to_another_address_space(host, registry):
     assert "program_source:2:26: error: 'x' points to the address space 'device'" in message
 
 
+def test_argument_without_an_address_space(host, registry):
+    message = compilation_error(registry, "k", "kernel void k(\n    float *x) {\n}\n")
+    assert "program_source:2:12: error: 'x' needs an address space" in message
+    assert "write 'device float *x'" in message
+
+
+def test_two_kernels_of_one_name(host, registry):
+    message = compilation_error(registry, "k", "kernel void k() {}\nkernel void k() {}\n")
+    assert "program_source:2:13: error: redefinition of kernel 'k'" in message
+    assert "program_source:1:13: note: previous definition is here" in message
+
+
+def test_misspelt_attribute(host, registry):
+    message = compilation_error(registry, "k", "kernel void k(device int *x [[bufer(0)]]) {}\n")
+    assert "program_source:1:31: error: unknown attribute 'bufer'; did you mean" in message
+
+
+def test_tensor_of_the_hosts_is_named(host, registry):
+    registry.register_source(
+        "k",
+        "#include <metal_tensor>\nusing namespace metal;\n"
+        "kernel void k(tensor<device half, dextents<int, 2>> a [[buffer(0)]]) {}\n",
+    )
+    with pytest.raises(fm.errors.UnsupportedFeature, match="'a' is a tensor of the host's"):
+        registry.get_pipeline("k")
+
+
 def test_missing_header_is_a_fatal_error(registry):
     message = compilation_error(registry, "add", HEADER + '#include "nowhere.h"\n' + ADD)
     assert "program_source:3:10: fatal error: 'nowhere.h' file not found" in message

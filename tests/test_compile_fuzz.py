@@ -1,4 +1,4 @@
-"""Texts with one mistake each: every one is told at a place in the text, in the user's words."""
+"""Texts with one mistake, or cut off: each is told at a place in the text, in the user's words."""
 
 import concurrent.futures
 import os
@@ -64,8 +64,24 @@ kernel void counts(device atomic_uint *cells [[buffer(0)]], device const int *in
 }
 """,
 }
+# What may be cut in two, beside what the kernels have.
+CUT = """
+#define ADD(a, b) ((a) + \\
+                   (b))
+/* a comment
+   of two lines */
+constant char words[] = "some \\"words\\"";  // and a remark
+struct Pair { int first, second; };
+[[host_name("cut"), max_total_threads_per_threadgroup(64)]] kernel void other(
+    device float *out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+#if __METAL_VERSION__ > 200
+    out[i] = ADD(out[i], 'a') + as_type<float>(words[i]);
+#endif
+}
+"""
 SEED = 20240229
 MUTATIONS = 36  # of each kernel
+STEP = 11  # characters from one cut to the next
 
 TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|::|->|&&|\|\||[-+*/%<>=!]=|\+\+|[^\s\w]")
 BRACKETS = "()[]{}"
@@ -125,13 +141,18 @@ def outcome(device, name, source):
     return None
 
 
+def outcomes(device, name, sources):
+    """Return the messages about the texts."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda source: outcome(device, name, source), sources))
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_mistake_is_told_at_its_place(host, device, name):
     assert outcome(device, name, HEADER + KERNELS[name]) is None
     chance = random.Random(f"{SEED} {name}")
     texts = [mutate(chance, name, HEADER + KERNELS[name]) for _ in range(MUTATIONS)]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        messages = list(pool.map(lambda text: outcome(device, name, text[0]), texts))
+    messages = outcomes(device, name, [source for source, _ in texts])
     found = [
         f"{what}: {complaint}\n{message}"
         for (source, what), message in zip(texts, messages, strict=True)
@@ -141,3 +162,29 @@ def test_a_mistake_is_told_at_its_place(host, device, name):
     assert not found, "\n".join(found)
     # Some changes mend themselves: a word twice where one will do.
     assert sum(message is not None for message in messages) > MUTATIONS * 0.7
+
+
+# A text may end behind a declaration, in a remark, or in a macro that nobody uses.
+WHOLE = re.compile(r"[;}]\s*(//.*)?$|\A\s*$")
+
+
+def is_whole(source):
+    """Whether the text has no declaration that only begins."""
+    text = re.sub(r"/\*.*?\*/", "", source, flags=re.DOTALL)
+    text = re.sub(r"^#.*?(?<!\\)$", "", text, flags=re.DOTALL | re.MULTILINE).rstrip()
+    return text.count("{") == text.count("}") and "/*" not in text and bool(WHOLE.search(text))
+
+
+@pytest.mark.parametrize("name", [*KERNELS, "cut"])
+def test_the_end_of_a_text_that_is_cut_off_is_told(host, device, name):
+    text = HEADER + KERNELS.get(name, CUT)
+    assert outcome(device, name, text) is None
+    cuts = range(len(HEADER) + 1, len(text), STEP)
+    texts = [text[:cut] for cut in cuts if not is_whole(text[:cut])]
+    assert len(texts) > len(cuts) / 2
+    found = [
+        f"{source[-60:]!r}: {complaint}\n{message}"
+        for source, message in zip(texts, outcomes(device, name, texts), strict=True)
+        for complaint in complaints(source, message or "compiles\n")
+    ]
+    assert not found, "\n".join(found)

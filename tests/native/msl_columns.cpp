@@ -29,6 +29,9 @@ int main() {
     CHECK(moved("f(1.0f, ((half)2.5f), bad);", literal, "bad") == literal.find("bad"));
     CHECK(moved("f(1.0f, ((half)2.5f), bad);", literal, "1.0f") == literal.find("1.0"));
 
+    CHECK(msl::Columns("a = b + c", "a = c").finds(9));
+    CHECK(!msl::Columns("a = b + c", "a = c").finds(5));
+
     // Behind the end, and with nothing to compare.
     CHECK(msl::Columns("a = b", "a  =  b").of(6) == 8);
     CHECK(msl::Columns("a = b", "").of(4) == 1);

@@ -38,3 +38,17 @@ struct CompilerFolders {
     }
     msl::TemporaryFolder temporary;
 };
+
+// Why the text is refused, in no words of ours.
+inline std::string errors(const std::string &source, int wanted = MSL_FAILURE_SOURCE) {
+    std::string message;
+    int kind = 0;
+    const Request request(source);
+    if (request.compile(&message, &kind)) check_text(source, "refused", __FILE__, __LINE__);
+    CHECK(kind == wanted);
+    for (const char *internal : {"__msl", "_Float16", "metal_stdlib", MSL_HEADERS, "<kernels>",
+                                 "thread_local", "[...]", "generated.", "<probe>", "<arguments>"}) {
+        if (contains(message, internal)) check_text(message, internal, __FILE__, __LINE__);
+    }
+    return message;
+}

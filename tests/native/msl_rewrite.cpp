@@ -35,8 +35,9 @@ static void finds_kernels() {
         "f=f ");
     CHECK_TEXT(names("struct S { int x; } one; kernel void f() {} int two = 2; kernel void g() {}"),
                "f=f g=g ");
-    // The first of two with one name.
-    CHECK_TEXT(names("kernel void f() {} [[host_name(\"f\")]] kernel void g() {}"), "f=f ");
+    // The first of two namespaces.
+    CHECK_TEXT(names("namespace a { kernel void f() {} } namespace b { kernel void f() {} }"),
+               "f=a::f ");
 }
 
 static void finds_instantiations() {
@@ -62,8 +63,29 @@ static void finds_instantiations() {
     const msl::Rewritten limited = msl::rewrite(
         "template <int N> [[kernel, max_total_threads_per_threadgroup(N * 32)]] void g() {}\n"
         "template [[host_name(\"g2\")]] [[kernel]] void g<2>();");
-    CHECK_TEXT(limited.kernels[0].limit, "__msl_limit_g<2>");
-    CHECK(contains(limited.text, "template <int N> constexpr unsigned __msl_limit_g = (N * 32);"));
+    CHECK_TEXT(limited.kernels[0].limit, "__msl_limit0_g<2>");
+    CHECK(contains(limited.text, "template <int N> constexpr unsigned __msl_limit0_g = (N * 32);"));
+}
+
+// Two of one name, told apart by their templates' parameters.
+static void finds_the_template_of_an_instantiation() {
+    const std::string both =
+        "template <typename T, typename M, int N = 2> [[kernel]] void f(device T *a, device M *b) "
+        "{}\n"
+        "template <typename T, int N, int... R> [[kernel]] void f(device T *c) {}\n";
+    const auto first_parameter = [&](const std::string &arguments) {
+        const msl::Rewritten result =
+            msl::rewrite(both + "template [[host_name(\"x\")]] [[kernel]] decltype(f<" + arguments +
+                         ">) f<" + arguments + ">;");
+        return result.kernels.at(0).parameters.at(0).name;
+    };
+    CHECK_TEXT(first_parameter("float, half"), "a");
+    CHECK_TEXT(first_parameter("float, mask_t, (1 > 0) ? 2 : 3"), "a");
+    CHECK_TEXT(first_parameter("vec<float, 4>, 3"), "c");
+    CHECK_TEXT(first_parameter("float, (2 * 3)"), "c");
+    CHECK_TEXT(first_parameter("float, 3, 4, 5, 6"), "c");
+    // Which fits none, the compiler says.
+    CHECK_TEXT(first_parameter("3"), "c");
 }
 
 static void reads_parameters() {
@@ -83,6 +105,11 @@ static void reads_parameters() {
     CHECK(parameters[4].threadgroup && !find_attribute(parameters[4].attributes, "buffer"));
     CHECK(parameters[5].name == "g" && !parameters[5].points);
     CHECK(msl::rewrite("kernel void f(void) {}").kernels[0].parameters.empty());
+    const msl::Rewritten within =
+        msl::rewrite("kernel void f(constant float (&a)[8], device float **b, thread int *c) {}");
+    const std::vector<msl::Parameter> &pointers = within.kernels[0].parameters;
+    CHECK(pointers[0].name == "a" && pointers[0].points && pointers[0].spaced);
+    CHECK(pointers[1].name == "b" && !pointers[1].spaced && !pointers[2].spaced);
 }
 
 static void rewrites_threadgroup_variables() {
@@ -221,7 +248,11 @@ static void survives_broken_text() {
         doubled.insert(token.offset, std::string(token.text) + " ");
         const std::string broken_off = whole.substr(0, token.offset);
         for (const std::string &text : {without, doubled, broken_off}) {
-            CHECK(lines(rewritten(text)) == lines(text));
+            try {
+                CHECK(lines(rewritten(text)) == lines(text));
+            } catch (const msl::TextError &refused) {
+                CHECK(contains(refused.message, "unknown attribute"));
+            }
         }
     }
     CHECK_TEXT(rewritten(""), "");
@@ -230,6 +261,7 @@ static void survives_broken_text() {
 int main() {
     finds_kernels();
     finds_instantiations();
+    finds_the_template_of_an_instantiation();
     reads_parameters();
     rewrites_threadgroup_variables();
     moves_initialisers_of_threadgroup_variables();

@@ -309,7 +309,24 @@ class Reader {
     std::vector<size_t> starts_;  // of lines
 };
 
+constexpr std::string_view PROBE_NAME = "<probe>";
+
 }  // namespace
+
+std::string space_probe() {
+    return "\n#line 1 \"" + std::string(PROBE_NAME) +
+           "\"\ndevice int *__msl_probe; int *__msl_probed = __msl_probe;\n";
+}
+
+bool answers_probe(const std::string &printed) {
+    if (contains(printed, std::string(PROBE_NAME) + ":1:")) return true;
+    // A header that is missing is named by its path, or asked for by the prelude.
+    const size_t fatal = printed.find(": fatal error: ");
+    if (fatal == std::string::npos) return false;
+    const size_t newline = printed.rfind('\n', fatal);
+    const char first = printed[newline == std::string::npos ? 0 : newline + 1];
+    return first != '<' && first != '/';
+}
 
 std::optional<TextError> find_changed_space(const std::string &printed, const std::string &text) {
     return Reader(text).read(printed);

@@ -15,6 +15,13 @@ inline constexpr const char *SPACE_OPTIONS[] = {"-fsyntax-only",
                                                 "-fdiagnostics-print-source-range-info",
                                                 "-ftemplate-backtrace-limit=1"};
 
+// What stands behind a spaced text to see that clang checks it to its end: an error of the kind
+// that is looked for.
+std::string space_probe();
+
+// Whether clang found it, or left off at what it says about the text itself.
+bool answers_probe(const std::string &printed);
+
 // Of what clang says about a spaced text, the first error that address spaces alone explain: those
 // about types that are the same without them. The text itself is known to be right but for them.
 // Where an overload may have escaped clang, or Metal's own classes decide, it is silent.

@@ -8,10 +8,13 @@ size_t read_attributes(const Tokens &tokens, size_t k, Attributes &found) {
     const size_t last = std::min(tokens.closing(k), tokens.size() - 1);
     for (size_t q = k + 2; q < last; q++) {
         if (!tokens.is(q, TokenKind::Identifier)) continue;
-        Attribute attribute{std::string(tokens[q]), "", q};
+        Attribute attribute{std::string(tokens[q]), "", q, tokens.position(q)};
         if (tokens[q + 1] == "(") {
             const size_t close = std::min(tokens.closing(q + 1), last);
-            if (close > q + 2) attribute.argument = tokens.between(q + 2, close - 1);
+            if (close > q + 2) {
+                attribute.argument = tokens.between(q + 2, close - 1);
+                attribute.position = tokens.position(q + 2);
+            }
             q = close;
         }
         found.push_back(std::move(attribute));

@@ -11,6 +11,7 @@ struct Attribute {
     std::string name;
     std::string argument;  // the text between the parentheses
     size_t token = 0;      // of the name
+    Position position;     // of the argument, or of the name where it has none
 };
 
 using Attributes = std::vector<Attribute>;

@@ -86,6 +86,12 @@ size_t Columns::token_before(size_t column) const {
     return found;
 }
 
+bool Columns::finds(size_t column) const {
+    const size_t k = token_before(column);
+    return k < compiled_.size() && !source_.empty() &&
+           same_text(compiled_[k], source_[partner_[k]]);
+}
+
 size_t Columns::of(size_t column) const {
     const size_t k = token_before(column);
     if (k == compiled_.size() || source_.empty()) {

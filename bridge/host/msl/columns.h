@@ -13,6 +13,8 @@ class Columns {
     size_t of(size_t column) const;
     // Likewise for one past the end of something.
     size_t end_of(size_t column) const;
+    // Whether the user wrote what is at `column` of the compiled line.
+    bool finds(size_t column) const;
 
   private:
     size_t token_before(size_t column) const;

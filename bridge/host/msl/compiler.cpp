@@ -1,6 +1,7 @@
 #include "compiler.h"
 
 #include "address_spaces.h"
+#include "argument_spaces.h"
 #include "cpu_level.h"
 #include "diagnostics.h"
 #include "elf_symbols.h"
@@ -59,13 +60,6 @@ std::string version_macro(uint32_t version) {
     return std::to_string((version >> 16) * 100 + (version & 0xffff) * 10);
 }
 
-std::vector<Position> positions(const std::vector<Kernel> &kernels) {
-    std::vector<Position> result;
-    for (const Kernel &kernel : kernels)
-        result.push_back(kernel.position);
-    return result;
-}
-
 // Of a compiler that says nothing, as when it crashes, at least that it failed.
 [[noreturn]] void refuse(const Finished &finished, const DiagnosedText &text) {
     const std::string said = clean_diagnostics(finished.errors, text);
@@ -76,15 +70,16 @@ std::vector<Position> positions(const std::vector<Kernel> &kernels) {
                                                 std::to_string(finished.status) + "\n"};
 }
 
-[[noreturn]] void refuse(const Position &at, const std::string &problem, const DiagnosedText &text,
-                         msl_failure_kind kind = MSL_FAILURE_SOURCE) {
-    const std::string printed = at.file + ":" + std::to_string(at.line) + ":" +
-                                std::to_string(at.column) + ": " + problem + "\n";
-    throw Failure{kind, clean_diagnostics(printed, text)};
+// As clang would print it.
+std::string printed(const Position &at, const std::string &problem) {
+    return at.file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
+           problem + "\n";
 }
 
 [[noreturn]] void refuse(const TextError &error, const DiagnosedText &text) {
-    refuse(error.position, "error: " + error.message, text, error.kind);
+    std::string said = printed(error.position, "error: " + error.message);
+    if (error.note) said += printed(error.note->position, "note: " + error.note->message);
+    throw Failure{error.kind, clean_diagnostics(said, text)};
 }
 
 // Stage 1: macros and conditions, behind empty headers, so that MSL's keywords stay identifiers.
@@ -165,6 +160,14 @@ const std::string LINES_OF_CALLER =
     "#pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))\n";
 const std::string LINES_OF_THEIR_OWN = "#pragma clang attribute pop\n";
 
+// What stands before the user's text.
+std::string prelude(const msl_request &request, const Rewritten &rewritten) {
+    return "#line 1 \"<prelude>\"\n" + LINES_OF_CALLER + rewritten.swizzles +
+           "#include \"metal_stdlib\"\n" + optional_headers(rewritten) +
+           "#include \"msl_keywords.h\"\n" + function_constant_values(request) +
+           LINES_OF_THEIR_OWN + "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n";
+}
+
 // `kernels`: those that become callable.
 std::string compiled_text(const Compilation &compilation, const Rewritten &rewritten,
                           const std::vector<Kernel> &kernels) {
@@ -172,11 +175,8 @@ std::string compiled_text(const Compilation &compilation, const Rewritten &rewri
     const std::string source = source_text(request);
     const std::string digest = hexadecimal(Sha256::of(source));
     try {
-        return "#line 1 \"<prelude>\"\n" + LINES_OF_CALLER + rewritten.swizzles +
-               "#include \"metal_stdlib\"\n" + optional_headers(rewritten) +
-               "#include \"msl_keywords.h\"\n" + function_constant_values(request) +
-               LINES_OF_THEIR_OWN + "#line 1 \"" + std::string(SOURCE_NAME) + "\"\n" +
-               rewritten.text + glue(kernels, digest, describe_function_constants(request));
+        return prelude(request, rewritten) + rewritten.text +
+               glue(kernels, digest, describe_function_constants(request));
     } catch (const TextError &error) {
         refuse(error, {source, rewritten.text, {}});
     }
@@ -227,18 +227,57 @@ Finished try_syntax(const Compilation &compilation, const Rewritten &rewritten,
     return run_program(arguments, text);
 }
 
+bool has_place(const std::string &said) {
+    const std::string unplaced = std::string(SOURCE_NAME) + ": ";
+    return !said.empty() && said.compare(0, unplaced.size(), unplaced) != 0;
+}
+
+// A text that ends too early goes on with ours, where clang stumbles: then it has to read the text
+// alone, and names its end.
+[[noreturn]] void refuse(const Compilation &compilation, const Rewritten &rewritten,
+                         const Finished &finished, const DiagnosedText &diagnosed) {
+    if (!has_place(clean_diagnostics(finished.errors, diagnosed))) {
+        std::string text = prelude(compilation.request, rewritten) + rewritten.text;
+        text.resize(text.find_last_not_of(" \t\r\n") + 1);
+        const Finished alone = try_syntax(compilation, rewritten, text);
+        const std::string said = clean_diagnostics(alone.errors, {diagnosed.source, text, {}});
+        if (has_place(said)) throw Failure{MSL_FAILURE_SOURCE, said};
+    }
+    refuse(finished, diagnosed);
+}
+
+// The instances among `kernels`, and all kernels that are none: their arguments are said with the
+// text.
+std::vector<Kernel> with_definitions(const std::vector<Kernel> &kernels,
+                                     const std::vector<Kernel> &all) {
+    std::vector<Kernel> result;
+    std::copy_if(kernels.begin(), kernels.end(), std::back_inserter(result), is_instance);
+    std::copy_if(all.begin(), all.end(), std::back_inserter(result),
+                 [](const Kernel &kernel) { return !is_instance(kernel); });
+    return result;
+}
+
 // C++ has one address space, so that the compiler of stage 2 sees no pointer that changes its own.
 // Clang does in a text where they are an extension of it.
 void check_address_spaces(const Compilation &compilation, const Rewritten &rewritten,
                           const std::vector<Kernel> &kernels) {
+    const std::vector<Kernel> checked = with_definitions(kernels, rewritten.kernels);
     Arguments arguments = common_arguments(compilation);
     if (!tensor_headers(rewritten.text).empty()) arguments.push_back("-std=c++20");
     for (const char *option : SPACE_OPTIONS)
         arguments.push_back(option);
     append(arguments, {"-fdeclspec", "-nostdlibinc", "-isystem", compilation.headers.c_str(), "-"});
-    const std::string text = spaced_text(rewritten.spaced, kernels);
+    const std::string text =
+        spaced_text(rewritten.spaced, checked) + argument_checks(checked) + space_probe();
     const Finished finished = run_program(arguments, text);
-    const std::optional<TextError> error = find_changed_space(finished.errors, text);
+    if (!answers_probe(finished.errors)) {
+        const std::string said = finished.errors.substr(0, finished.errors.find('\n'));
+        throw Failure{MSL_FAILURE_IO, "cannot check address spaces: " + arguments[0] +
+                                          " failed with status " + std::to_string(finished.status) +
+                                          (said.empty() ? "" : ": " + said) + "\n"};
+    }
+    std::optional<TextError> error = find_unspaced_argument(finished.errors, checked);
+    if (!error) error = find_changed_space(finished.errors, text);
     if (error) refuse(*error, {source_text(compilation.request), text, {}});
 }
 
@@ -325,7 +364,7 @@ std::string compile_kernels(const Compilation &compilation, const Rewritten &rew
         refuse_without(missing, compilation.request);
     }
     const std::string source = source_text(compilation.request);
-    refuse(finished, {source, text, positions(kernels)});
+    refuse(compilation, rewritten, finished, {source, text, glue_positions(kernels)});
 }
 
 // Each thread that runs any of the kernels gets all their threadgroup variables; the C library ends
@@ -377,7 +416,7 @@ std::string check(const Compilation &compilation) {
     const std::vector<Kernel> none;
     std::future<void> rules = begin_check(compilation, rewritten, none);
     const Finished finished = try_syntax(compilation, rewritten, text);
-    if (finished.status != 0) refuse(finished, {source, text, {}});
+    if (finished.status != 0) refuse(compilation, rewritten, finished, {source, text, {}});
     finish(rules);
     std::vector<std::string> names;
     for (const Kernel &kernel : rewritten.kernels)

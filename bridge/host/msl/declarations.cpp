@@ -29,9 +29,11 @@ class Finder {
             first_ = at_ + 1;
         } else if (token == "{") {
             const size_t body = at_;
+            const bool type = opens_type();
             at_ = tokens_.closing(at_);
-            // A class's ends with the semicolon, and what may stand before it.
-            if (tokens_[at_ + 1] != ";") end_declaration(body);
+            // A class's ends with the semicolon, and the variables that may stand before it.
+            const std::string_view behind = tokens_[at_ + 1];
+            if (!type && behind != ";" && behind != ",") end_declaration(body);
         } else if (token == "}") {
             if (!scopes_.empty()) scopes_.pop_back();
             first_ = at_ + 1;
@@ -44,6 +46,28 @@ class Finder {
         const size_t k = tokens_[first_] == "inline" ? first_ + 1 : first_;
         return tokens_[k] == "namespace" ||
                (tokens_[k] == "extern" && tokens_.is(k + 1, TokenKind::String));
+    }
+
+    // Whether the '{' here is that of a class or an enumeration, and not of a function or a value.
+    bool opens_type() const {
+        bool type = false;
+        for (size_t k = first_; k < at_; k++) {
+            const std::string_view token = tokens_[k];
+            if (token == "template" && tokens_[k + 1] == "<") {
+                k = tokens_.closing_angle(k + 1);
+            } else if (tokens_.opens_attributes(k) || token == "{") {
+                k = tokens_.closing(k);
+            } else if (token == "alignas" || token == "__attribute__" || token == "decltype") {
+                k = tokens_.closing(k + 1);
+            } else if (token == "(" || token == "=") {
+                return false;
+            } else if (token == "<" && type) {
+                k = tokens_.closing_angle(k);
+            } else {
+                type |= defines_type(token);
+            }
+        }
+        return type;
     }
 
     std::string scope_name() const {
@@ -68,6 +92,10 @@ class Finder {
 };
 
 }  // namespace
+
+bool defines_type(std::string_view word) {
+    return word == "struct" || word == "class" || word == "union" || word == "enum";
+}
 
 std::vector<Declaration> find_declarations(const Tokens &tokens) {
     return Finder(tokens).run();

@@ -10,6 +10,9 @@ struct Declaration {
     std::string scope;           // of namespaces around it, e.g. "outer::"
 };
 
+// Whether the word begins a class or an enumeration.
+bool defines_type(std::string_view word);
+
 std::vector<Declaration> find_declarations(const Tokens &tokens);
 
 }  // namespace msl

@@ -28,7 +28,7 @@ std::string user_names(std::string message) {
         {std::regex(R"('((?:const )?)(?:vector|flags)[ *&]*' \(aka '[^']*?(\w+\d)( ?[*&]?)'\))"),
          "'$1$2$3'"},
         {std::regex(R"(\b18446744073709551615(UL)?\b)"), "dynamic_extent"},
-        {std::regex(R"(\b__msl_(defined|limit|named)_)"), ""},
+        {std::regex(R"(\b__msl_(defined|limit\d+|named)_)"), ""},
         {std::regex(R"(; did you mean '[^']*msl_[^']*'\?)"), ""},
         {std::regex(R"(\b__at_(\w+))"), "$1"},
         {std::regex(R"(\b__msl::)"), "metal::"},

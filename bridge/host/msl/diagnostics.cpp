@@ -16,7 +16,7 @@ enum class Origin { Source, Glue, Header };
 class Printer {
   public:
     explicit Printer(const DiagnosedText &text)
-        : source_(text.source), compiled_(text.compiled), kernels_(text.kernels) {}
+        : source_(text.source), compiled_(text.compiled), glue_(text.glue) {}
 
     bool is_about_glue(const DiagnosticGroup &group) const {
         return origin_of(group[0]) == Origin::Glue;
@@ -25,6 +25,18 @@ class Printer {
     // Whether it says no more than another about the same kernel: the table behind the kernels.
     static bool is_about_table(const DiagnosticGroup &group) {
         return group[0].file == GLUE_NAME && group.size() > 1;
+    }
+
+    // Whether it is about text of ours, and a later one says the same about the user's: some of
+    // what is written once is compiled several times.
+    bool is_repeated(const std::vector<DiagnosticGroup> &groups, size_t k) const {
+        const Diagnostic &first = groups[k][0];
+        if (origin_of(first) != Origin::Source || finds(first)) return false;
+        return std::any_of(groups.begin() + k + 1, groups.end(), [&](const DiagnosticGroup &group) {
+            const Diagnostic &other = group[0];
+            return other.message == first.message && other.line == first.line &&
+                   other.file == first.file && finds(other);
+        });
     }
 
     void print(DiagnosticGroup group) {
@@ -50,7 +62,7 @@ class Printer {
         if (diagnostic.line == 0) return Origin::Source;
         if (!source_.line(diagnostic.file, diagnostic.line).empty()) return Origin::Source;
         if (diagnostic.file == GLUE_NAME) {
-            return diagnostic.line <= kernels_.size() ? Origin::Glue : Origin::Header;
+            return diagnostic.line <= glue_.size() ? Origin::Glue : Origin::Header;
         }
         const bool user =
             diagnostic.file[0] != '<' && !compiled_.line(diagnostic.file, diagnostic.line).empty();
@@ -73,9 +85,15 @@ class Printer {
 
     // Clang says of arguments that fit no template only that there is no such function.
     static void explain(Diagnostic &diagnostic) {
-        const std::string &message = diagnostic.message;
-        if (message.find("overloaded function") == std::string::npos) return;
+        diagnostic.message = without_requirement(diagnostic.message);
+        if (diagnostic.message.find("overloaded function") == std::string::npos) return;
         diagnostic.message = "no kernel template takes the arguments of this instantiation";
+    }
+
+    bool finds(const Diagnostic &diagnostic) const {
+        return Columns(compiled_.line(diagnostic.file, diagnostic.line),
+                       source_.line(diagnostic.file, diagnostic.line))
+            .finds(diagnostic.column);
     }
 
     void print(const Diagnostic &diagnostic) {
@@ -85,7 +103,7 @@ class Printer {
             return;
         }
         const bool glue = origin_of(diagnostic) == Origin::Glue;
-        const Position at = glue ? kernels_[diagnostic.line - 1]
+        const Position at = glue ? glue_[diagnostic.line - 1]
                                  : Position{diagnostic.file, diagnostic.line, diagnostic.column};
         const std::string_view line = source_.line(at.file, at.line);
         const Columns columns(compiled_.line(at.file, at.line), line);
@@ -144,7 +162,7 @@ class Printer {
     }
 
     const Lines source_, compiled_;
-    const std::vector<Position> &kernels_;
+    const std::vector<Position> &glue_;
     std::string text_, unplaced_;
 };
 
@@ -153,8 +171,10 @@ class Printer {
 std::string clean_diagnostics(const std::string &printed, const DiagnosedText &text) {
     const std::vector<DiagnosticGroup> groups = read_diagnostics(printed);
     Printer printer(text);
-    for (const DiagnosticGroup &group : groups) {
-        if (!printer.is_about_glue(group) && !printer.is_about_table(group)) printer.print(group);
+    for (size_t k = 0; k < groups.size(); k++) {
+        const DiagnosticGroup &group = groups[k];
+        const bool ours = printer.is_about_glue(group) || printer.is_about_table(group);
+        if (!ours && !printer.is_repeated(groups, k)) printer.print(group);
     }
     // A broken kernel breaks its glue too: that is worth a word only when nothing else is wrong.
     const auto glue = std::find_if(groups.begin(), groups.end(), [&](const DiagnosticGroup &group) {

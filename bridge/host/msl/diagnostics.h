@@ -14,9 +14,9 @@ inline constexpr const char *DIAGNOSTIC_OPTIONS[] = {"-fno-diagnostics-show-line
 
 // The texts that a message may be about.
 struct DiagnosedText {
-    std::string_view source;        // what the user wrote
-    std::string_view compiled;      // what the compiler read
-    std::vector<Position> kernels;  // in the compiled text: where each line of the glue belongs
+    std::string_view source;     // what the user wrote
+    std::string_view compiled;   // what the compiler read
+    std::vector<Position> glue;  // in the compiled text: where each line of the glue belongs
 };
 
 // Lines, columns and quoted text of the result are the source's; nothing in it points into a header

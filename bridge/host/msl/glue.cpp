@@ -33,52 +33,92 @@ constexpr std::pair<std::string_view, std::string_view> NUMBERS[] = {
      "__msl::groups_of(4, self->dispatch_threads_per_threadgroup)"},
 };
 
-// One kernel's functions and tables, in one line.
+const Attribute *find_index(const Parameter &parameter) {
+    const Attribute *buffer = find_attribute(parameter.attributes, "buffer");
+    return buffer ? buffer : find_attribute(parameter.attributes, "threadgroup");
+}
+
+// One kernel's functions and tables. What can be wrong with a parameter or an attribute has a line
+// of its own.
 class KernelGlue {
   public:
     KernelGlue(const Kernel &kernel, size_t number)
         : kernel_(kernel), number_(std::to_string(number)) {
-        for (const Parameter &parameter : kernel.parameters) {
-            const Attribute *index = find_attribute(parameter.attributes, "buffer");
-            if (index) used_buffers_ += ", (" + index->argument + ")";
-            index = find_attribute(parameter.attributes, "threadgroup");
-            if (index) used_memories_ += ", (" + index->argument + ")";
-        }
+        refuse_shared_places();
+        add("namespace __msl_glue_" + number_ + " { using F = __msl::function<decltype(&::" +
+                kernel_.function + ")>; static_assert(sizeof(F));",
+            kernel_.position);
+        declare_indices();
+        const std::vector<std::string> arguments = read_arguments();
+        add("static const msl_binding bindings[] = {", kernel_.position);
+        for (const auto &[row, position] : bindings_)
+            add(row, position);
+        // Inlining would compile the kernel twice, as its address is taken besides.
+        add("{} }; static void entry([[maybe_unused]] const msl_thread *self) { "
+            "[[clang::noinline]] ::" +
+                kernel_.function + "(",
+            kernel_.position);
+        for (size_t i = 0; i < arguments.size(); i++)
+            add((i ? ", " : "") + arguments[i], kernel_.parameters[i].position);
+        add("); } }", kernel_.position);
     }
 
-    std::string functions() {
-        refuse_shared_places();
-        std::string arguments;
-        for (size_t i = 0; i < kernel_.parameters.size(); i++) {
-            const std::string type = "F::argument<" + std::to_string(i) + ">";
-            arguments += (i ? ", " : "") + argument(kernel_.parameters[i], type);
-        }
-        const std::string alias = "using F = __msl::function<decltype(&::" + kernel_.function +
-                                  ")>; static_assert(sizeof(F)); ";
-        std::string text = "namespace __msl_glue_" + number_ + " { " + alias;
-        text += "static const msl_binding bindings[] = { " + bindings_ + "{} }; ";
-        // Inlining would compile the kernel twice, as its address is taken besides.
-        text +=
-            "static void entry([[maybe_unused]] const msl_thread *self) { [[clang::noinline]] ::" +
-            kernel_.function + "(" + arguments + "); } }";
-        return text;
-    }
+    const std::string &text() const { return text_; }
+    const std::vector<Position> &positions() const { return positions_; }
 
     std::string row() const {
         const std::string scope = "__msl_glue_" + number_ + "::";
         return "{\"" + kernel_.name + "\", " + scope +
                "entry, (const void *)&::" + kernel_.function + ", " + kernel_.limit + ", " +
-               std::to_string(binding_count_) + ", " + scope + "bindings}, ";
+               std::to_string(bindings_.size()) + ", " + scope + "bindings}, ";
     }
 
   private:
-    std::string argument(const Parameter &parameter, const std::string &type) {
-        const Attributes &attributes = parameter.attributes;
-        if (const Attribute *buffer = find_attribute(attributes, "buffer")) {
-            return bound(parameter, type, "BUFFER", buffer->argument);
+    void add(std::string line, const Position &position) {
+        for (char &c : line)
+            c = c == '\n' ? ' ' : c;
+        text_ += line + "\n";
+        positions_.push_back(position);
+    }
+
+    static std::string index_name(size_t parameter) { return "index_" + std::to_string(parameter); }
+
+    // Those that attributes give.
+    void declare_indices() {
+        for (size_t i = 0; i < kernel_.parameters.size(); i++) {
+            const Parameter &parameter = kernel_.parameters[i];
+            const Attribute *index = find_index(parameter);
+            if (!index) continue;
+            if (index->argument.empty()) {
+                throw TextError{index->position,
+                                "'" + parameter.name + "' has an attribute without its index"};
+            }
+            declare_index(i, "(" + index->argument + ")", index->position);
+            (index->name == "buffer" ? used_buffers_ : used_memories_) += ", " + index_name(i);
         }
-        if (const Attribute *memory = find_attribute(attributes, "threadgroup")) {
-            return bound(parameter, type, "THREADGROUP_MEMORY", memory->argument);
+    }
+
+    void declare_index(size_t parameter, const std::string &value, const Position &position) {
+        const std::string name = index_name(parameter);
+        add("enum : long { " + name + " = " + value + " }; static_assert(__msl::is_index(" + name +
+                "), \"argument indices go from 0 to 30\");",
+            position);
+    }
+
+    std::vector<std::string> read_arguments() {
+        std::vector<std::string> arguments;
+        for (size_t i = 0; i < kernel_.parameters.size(); i++)
+            arguments.push_back(argument(i, "F::argument<" + std::to_string(i) + ">"));
+        return arguments;
+    }
+
+    std::string argument(size_t number, const std::string &type) {
+        const Parameter &parameter = kernel_.parameters[number];
+        const Attributes &attributes = parameter.attributes;
+        if (const Attribute *index = find_index(parameter)) {
+            const bool buffer = index->name == "buffer";
+            return bound(parameter, type, buffer ? "BUFFER" : "THREADGROUP_MEMORY",
+                         index_name(number));
         }
         for (const auto &[name, field] : TRIPLES) {
             if (find_attribute(attributes, name)) {
@@ -91,11 +131,12 @@ class KernelGlue {
             }
         }
         if (!parameter.points) refuse(parameter);
-        if (parameter.threadgroup) {
-            return bound(parameter, type, "THREADGROUP_MEMORY",
-                         free_index(free_memories_, used_memories_));
-        }
-        return bound(parameter, type, "BUFFER", free_index(free_buffers_, used_buffers_));
+        const bool memory = parameter.threadgroup;
+        declare_index(number,
+                      memory ? free_index(free_memories_, used_memories_)
+                             : free_index(free_buffers_, used_buffers_),
+                      parameter.position);
+        return bound(parameter, type, memory ? "THREADGROUP_MEMORY" : "BUFFER", index_name(number));
     }
 
     // Without an attribute: the indices that no other parameter names, in order.
@@ -105,16 +146,13 @@ class KernelGlue {
 
     std::string bound(const Parameter &parameter, const std::string &type, const std::string &kind,
                       const std::string &index) {
-        if (index.empty()) {
-            throw TextError{parameter.position,
-                            "'" + parameter.name + "' has an attribute without its index"};
-        }
+        if (parameter.tensor && !parameter.points) refuse_tensor(parameter);
         const Attribute *enabled = find_attribute(parameter.attributes, "function_constant");
-        const std::string condition = enabled ? "bool(" + enabled->argument + ")" : "true";
-        const std::string used = parameter.used ? condition : "false";
-        bindings_ += "__msl::binding<" + type + ", (" + index + ")>(\"" + parameter.name +
-                     "\", MSL_BINDING_" + kind + ", " + used + "), ";
-        binding_count_++;
+        std::string used = parameter.used ? "true" : "false";
+        if (enabled) used += " && bool(" + enabled->argument + ")";
+        bindings_.emplace_back("__msl::binding<" + type + ", (" + index + ")>(\"" + parameter.name +
+                                   "\", MSL_BINDING_" + kind + ", " + used + "), ",
+                               enabled ? enabled->position : parameter.position);
         const std::string source = kind == "BUFFER" ? "buffers" : "threadgroup_memory";
         return "__msl::pointer<" + type + ">(self->" + source + "[" + index + "])";
     }
@@ -157,20 +195,48 @@ class KernelGlue {
                         subject + "has no attribute that gives it a value" + unknown};
     }
 
+    [[noreturn]] static void refuse_tensor(const Parameter &parameter) {
+        throw TextError{parameter.position,
+                        "'" + parameter.name +
+                            "' is a tensor of the host's: this device does not support tensors as "
+                            "arguments; take a pointer, and make a tensor_inline of it",
+                        MSL_FAILURE_UNSUPPORTED};
+    }
+
     const Kernel &kernel_;
     const std::string number_;
-    std::string used_buffers_, used_memories_, bindings_;
-    size_t free_buffers_ = 0, free_memories_ = 0, binding_count_ = 0;
+    std::string text_, used_buffers_, used_memories_;
+    std::vector<Position> positions_;
+    std::vector<std::pair<std::string, Position>> bindings_;
+    size_t free_buffers_ = 0, free_memories_ = 0;
 };
 
 }  // namespace
+
+std::vector<std::string_view> argument_attributes() {
+    std::vector<std::string_view> names = {"buffer", "threadgroup", "function_constant"};
+    for (const auto &[name, field] : TRIPLES)
+        names.push_back(name);
+    for (const auto &[name, value] : NUMBERS)
+        names.push_back(name);
+    return names;
+}
+
+std::vector<Position> glue_positions(const std::vector<Kernel> &kernels) {
+    std::vector<Position> all;
+    for (size_t i = 0; i < kernels.size(); i++) {
+        const KernelGlue kernel(kernels[i], i);
+        all.insert(all.end(), kernel.positions().begin(), kernel.positions().end());
+    }
+    return all;
+}
 
 std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest,
                  const std::string &constants) {
     std::string text = "\n#line 1 \"" + std::string(GLUE_NAME) + "\"\n", rows;
     for (size_t i = 0; i < kernels.size(); i++) {
-        KernelGlue kernel(kernels[i], i);
-        text += kernel.functions() + "\n";
+        const KernelGlue kernel(kernels[i], i);
+        text += kernel.text();
         rows += kernel.row();
     }
     // The label is needed because msl_image names a type too.

@@ -5,8 +5,15 @@
 
 namespace msl {
 
-// The file that the glue says it is. Its line n is about the n-th kernel, from 1.
+// The file that the glue says it is.
 inline constexpr std::string_view GLUE_NAME = "<kernels>";
+
+// The attributes of a kernel's parameters that say what they stand for.
+std::vector<std::string_view> argument_attributes();
+
+// What in the user's text each of its lines is about: a kernel, a parameter or an attribute. The
+// lines behind them are about nothing of the user's.
+std::vector<Position> glue_positions(const std::vector<Kernel> &kernels);
 
 // Throws TextError for a kernel that cannot be called.
 std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest,

@@ -1,13 +1,14 @@
 #include "kernels.h"
 
-#include <map>
-
+#include "kernel_templates.h"
 #include "parameters.h"
+
+#include <map>
 
 namespace msl {
 namespace {
 
-constexpr std::string_view LIMIT_PREFIX = "__msl_limit_";
+constexpr std::string_view LIMIT_PREFIX = "__msl_limit";
 
 struct Head {
     Attributes attributes;  // of the function, in whatever place
@@ -16,6 +17,13 @@ struct Head {
     size_t close = 0;
     bool kernel = false;
 };
+
+// The function's name without its scope.
+std::string_view word_of(const Kernel &kernel) {
+    const std::string_view own = kernel.function;
+    const size_t scope = own.rfind("::");
+    return scope == own.npos ? own : own.substr(scope + 2);
+}
 
 class KernelFinder {
   public:
@@ -79,11 +87,12 @@ class KernelFinder {
             read_parameters(tokens_, head.open, head.close, declaration.body, declaration.last);
         kernel.limit = declare_limit(declaration, head, templated);
         if (templated) {
-            templates_[name] = std::move(kernel);
+            const size_t open = declaration.first + 1;
+            templates_[name].push_back({read_template_parameters(tokens_, open), kernel});
         } else {
             kernel.first = declaration.first;
             kernel.last = declaration.last;
-            add(std::move(kernel));
+            add(std::move(kernel), host_name != nullptr);
         }
     }
 
@@ -92,7 +101,9 @@ class KernelFinder {
         const Attribute *limit =
             find_attribute(head.attributes, "max_total_threads_per_threadgroup");
         if (!limit) return "0";
-        const std::string name = std::string(LIMIT_PREFIX) + std::string(tokens_[head.name]);
+        // Kernels of one name may have limits of their own.
+        const std::string name = std::string(LIMIT_PREFIX) + std::to_string(limits_++) + "_" +
+                                 std::string(tokens_[head.name]);
         std::string text;
         if (templated) {
             const size_t close = tokens_.closing_angle(declaration.first + 1);
@@ -126,13 +137,15 @@ class KernelFinder {
             }
         }
         if (name == 0) return;  // the compiler says what is wrong with it
-        add(instance(name, last, attributes));
+        const bool named = find_attribute(attributes, "host_name") != nullptr;
+        add(instance(name, last, attributes), named);
         tokens_.blank(declaration.first, declaration.last);
     }
 
     // Of the template at `name`; its arguments end at the token `last`.
     Kernel instance(size_t name, size_t last, const Attributes &attributes) {
-        Kernel kernel = templates_[std::string(tokens_[name])];
+        Kernel kernel =
+            choose_template(templates_[std::string(tokens_[name])], tokens_, name + 1, last);
         const std::string arguments =
             without_newlines(std::string(tokens_.between(name + 1, last)));
         const Attribute *host_name = find_attribute(attributes, "host_name");
@@ -143,16 +156,25 @@ class KernelFinder {
         return kernel;
     }
 
-    void add(Kernel kernel) {
+    // Instances without a name for the host share that of their template, kernels of different
+    // namespaces may be called the same: the host gets the first.
+    void add(Kernel kernel, bool named) {
         for (const Kernel &other : kernels_) {
-            if (other.name == kernel.name) return;
+            if (other.name != kernel.name) continue;
+            const bool elsewhere =
+                word_of(other) == word_of(kernel) && other.function != kernel.function;
+            if (!named && (is_instance(kernel) || elsewhere)) return;
+            throw TextError{kernel.position, "redefinition of kernel '" + kernel.name + "'",
+                            MSL_FAILURE_SOURCE,
+                            TextNote{other.position, "previous definition is here"}};
         }
         kernels_.push_back(std::move(kernel));
     }
 
     Tokens &tokens_;
-    std::map<std::string, Kernel> templates_;
+    std::map<std::string, std::vector<KernelTemplate>> templates_;
     std::vector<Kernel> kernels_;
+    size_t limits_ = 0;
 };
 
 }  // namespace
@@ -163,10 +185,7 @@ void remove_other_kernels(Tokens &tokens, const std::vector<Kernel> &kernels,
     for (size_t k = 0; k < tokens.size(); k++)
         mentions[tokens[k]]++;
     for (const Kernel &kernel : kernels) {
-        const std::string_view own = std::string_view(kernel.function);
-        const size_t scope = own.rfind("::");
-        const std::string_view word = scope == own.npos ? own : own.substr(scope + 2);
-        const bool called = mentions[word] > 1;
+        const bool called = mentions[word_of(kernel)] > 1;
         if (kernel.first < kernel.last && kernel.name != name && !called)
             tokens.blank(kernel.first, kernel.last);
     }

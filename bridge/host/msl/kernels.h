@@ -7,10 +7,13 @@ namespace msl {
 
 struct Parameter {
     std::string name;
+    std::string declared;  // its type and name, as they are written
     Attributes attributes;
     bool points = false;       // a pointer, a reference or an array
+    bool spaced = false;       // it names an address space for each pointer, none of them `thread`
     bool threadgroup = false;  // to threadgroup memory
-    bool used = false;         // the body names it
+    bool tensor = false;
+    bool used = false;  // the body names it
     Position position;
 };
 
@@ -27,7 +30,8 @@ inline bool is_instance(const Kernel &kernel) {
     return kernel.last == 0;
 }
 
-// Lists the kernels that the host can name. Explicit instantiations are removed from the text, and
+// Lists the kernels that the host can name; two of one name are a TextError. Explicit
+// instantiations are removed from the text, and
 // [[max_total_threads_per_threadgroup(n)]] becomes a constant that `limit` names.
 std::vector<Kernel> take_kernels(Tokens &tokens, const std::vector<Declaration> &declarations);
 

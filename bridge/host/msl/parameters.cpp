@@ -1,5 +1,7 @@
 #include "parameters.h"
 
+#include "overloads.h"
+
 #include <set>
 
 namespace msl {
@@ -8,7 +10,8 @@ namespace {
 // The parameter that starts at k; `k` moves to the comma or parenthesis behind it.
 Parameter read_parameter(const Tokens &tokens, size_t &k, size_t close) {
     Parameter parameter;
-    size_t name = k;
+    const size_t first = k;
+    size_t name = k, spaces = 0, levels = 0;
     bool default_argument = false;
     for (; k < close && tokens[k] != ","; k++) {
         if (tokens.opens_attributes(k)) {
@@ -16,21 +19,27 @@ Parameter read_parameter(const Tokens &tokens, size_t &k, size_t close) {
         } else if (tokens[k] == "[") {
             parameter.points = true;
             k = tokens.closing(k);
+        } else if (tokens[k] == "(" && (tokens[k + 1] == "&" || tokens[k + 1] == "*")) {
+            continue;  // T (&name)[4]: the name is within
         } else if (tokens[k] == "(" || tokens[k] == "{") {
             k = tokens.closing(k);
         } else if (tokens[k] == "<" && !default_argument) {
             k = tokens.closing_angle(k);
         } else if (tokens[k] == "*" || tokens[k] == "&") {
             parameter.points |= !default_argument;
+            levels += !default_argument;
         } else if (tokens[k] == "=") {
             default_argument = true;
-        } else if (tokens[k] == "threadgroup") {
-            parameter.threadgroup = true;
         } else if (tokens.is(k, TokenKind::Identifier) && !default_argument) {
+            parameter.threadgroup |= tokens[k] == "threadgroup";
+            spaces += is_address_space(tokens[k]) && tokens[k] != "thread";
+            parameter.tensor |= tokens[k] == "tensor";
             name = k;
         }
     }
     parameter.name = tokens[name];
+    parameter.spaced = spaces > 0 && spaces >= levels;
+    parameter.declared = tokens.between(first, name);
     parameter.position = tokens.position(name);
     return parameter;
 }

@@ -5,7 +5,10 @@
 namespace msl {
 
 std::vector<Range> split_list(const Tokens &tokens, size_t open) {
-    const size_t close = std::min(tokens.closing(open), tokens.size());
+    return split_list(tokens, open, std::min(tokens.closing(open), tokens.size()));
+}
+
+std::vector<Range> split_list(const Tokens &tokens, size_t open, size_t close) {
     std::vector<Range> parts;
     size_t first = open + 1;
     for (size_t k = first; k <= close; k++) {

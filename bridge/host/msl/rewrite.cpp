@@ -1,5 +1,6 @@
 #include "rewrite.h"
 
+#include "attribute_names.h"
 #include "intrinsics.h"
 #include "literals.h"
 #include "overloads.h"
@@ -41,16 +42,26 @@ void rewrite_pragmas(std::string &text) {
     }
 }
 
+// What clang does not see, as more follows: a declaration that only begins.
+std::optional<TextError> find_open_end(const Tokens &tokens) {
+    if (tokens.size() == 0) return {};
+    const size_t last = tokens.size() - 1;
+    if (tokens[last] == ";" || tokens[last] == "}") return {};
+    return TextError{tokens.position(last), "the text ends within a declaration"};
+}
+
 }  // namespace
 
 Rewritten rewrite(std::string preprocessed, const char *only) {
     rewrite_pragmas(preprocessed);
     Tokens tokens(preprocessed);
     refuse_unsupported(tokens);
+    if (const std::optional<TextError> error = find_misspelt_attribute(tokens)) throw *error;
     const std::vector<Declaration> declarations = find_declarations(tokens);
     Rewritten result;
     result.misplaced = find_unbalanced_attributes(tokens);
     if (!result.misplaced) result.misplaced = find_mutable_variable(tokens, declarations);
+    if (!result.misplaced) result.misplaced = find_open_end(tokens);
     result.may_recurse = may_recurse(tokens, declarations);
     result.preprocessed = std::move(preprocessed);
     result.kernels = take_kernels(tokens, declarations);

@@ -112,15 +112,19 @@ const Unsupported *unsupported_at(const Tokens &tokens, size_t k) {
                     "'" + std::string(tokens[k]) + "' is not part of the Metal Shading Language"};
 }
 
-// `int (*name)(int)` at k, where a variable is declared: a parameter may be one, which inlining
-// makes a function again, and a type may have a name.
+// `int (*name)(int)` or `int (*name[2])(int)` at k, where a variable is declared: a parameter may
+// be one, which inlining makes a function again, and a type may have a name.
 bool declares_function_pointer(const Tokens &tokens, size_t k) {
     static constexpr std::string_view others[] = {"return", "typedef", "using", "sizeof",
                                                   "decltype"};
     if (k == 0 || tokens[k] != "(" || tokens[k + 1] != "*" ||
-        !tokens.is(k + 2, TokenKind::Identifier) || tokens[k + 3] != ")" || tokens[k + 4] != "(") {
+        !tokens.is(k + 2, TokenKind::Identifier)) {
         return false;
     }
+    size_t close = k + 3;
+    while (tokens[close] == "[")
+        close = tokens.closing(close) + 1;
+    if (tokens[close] != ")" || tokens[close + 1] != "(") return false;
     if (!tokens.is(k - 1, TokenKind::Identifier)) return false;
     size_t closed = 0;
     for (size_t q = k; q > 0 && tokens[q] != ";" && tokens[q] != "{" && tokens[q] != "}"; q--) {

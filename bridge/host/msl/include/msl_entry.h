@@ -15,9 +15,10 @@ template <class... A> struct function<void (*)(A...)> {
 template <class A> inline A pointer(const void *address) {
     if constexpr (is_reference_v<A>) {
         return *(remove_reference_t<A> *)address;
+    } else if constexpr (is_pointer_v<A>) {
+        return (A)address;
     } else {
         static_assert(is_pointer_v<A>, "a bound parameter is a pointer or a reference");
-        return (A)address;
     }
 }
 
@@ -44,6 +45,10 @@ template <class... I> constexpr int free_index(int n, I... used) {
     return index;
 }
 
+constexpr bool is_index(long index) {
+    return index >= 0 && index < MSL_MAX_BUFFERS;
+}
+
 template <class T, class = void> struct layout {
     static constexpr uint32_t size = 0, alignment = 1;
 };
@@ -53,7 +58,6 @@ template <class T> struct layout<T, enable_if_t<(sizeof(T) > 0)>> {
 
 template <class A, int INDEX>
 constexpr msl_binding binding(const char *name, msl_binding_kind kind, bool used) {
-    static_assert(INDEX >= 0 && INDEX < MSL_MAX_BUFFERS, "argument indices go from 0 to 30");
     using T = remove_pointer_t<remove_reference_t<A>>;
     return {name,           uint32_t(INDEX),      uint32_t(kind), used,
             !is_const_v<T>, layout<T>::alignment, layout<T>::size};
@@ -61,6 +65,7 @@ constexpr msl_binding binding(const char *name, msl_binding_kind kind, bool used
 
 // The request's values are specialisations.
 template <int INDEX> struct constant_value {
+    static_assert(INDEX >= 0 && INDEX < 65536, "indices of function constants go from 0 to 65535");
     static constexpr bool defined = false;
 };
 template <class T, int INDEX, class NAME, bool = constant_value<INDEX>::defined>

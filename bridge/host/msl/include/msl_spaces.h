@@ -127,4 +127,18 @@ template <class T> struct converted<T *> {
     T *operator*() const;
 };
 
+// Whether a kernel's argument is memory that a host can bind, or no memory at all.
+template <class T> constexpr bool has_space = false;
+template <class T> constexpr bool has_space<device T> = true;
+template <class T> constexpr bool has_space<__msl_space(2) T> = true;
+template <class T> constexpr bool has_space<threadgroup T> = true;
+template <class A> constexpr bool is_argument = true;
+template <class T> constexpr bool is_argument<T *> = has_space<T>;
+template <class T> constexpr bool is_argument<T &> = has_space<T>;
+template <class T, size_t N> constexpr bool is_argument<T (&)[N]> = has_space<T>;
+template <class T, size_t N> constexpr bool is_argument<T (*)[N]> = has_space<T>;
+template <int I, class... A> constexpr bool is_bindable(void (*)(A...)) {
+    return is_argument<__type_pack_element<I, A...>>;
+}
+
 }  // namespace __msl
