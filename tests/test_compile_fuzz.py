@@ -81,7 +81,7 @@ struct Pair { int first, second; };
 """
 SEED = 20240229
 MUTATIONS = 36  # of each kernel
-STEP = 11  # characters from one cut to the next
+STEP = 19  # characters from one cut to the next
 
 TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|::|->|&&|\|\||[-+*/%<>=!]=|\+\+|[^\s\w]")
 BRACKETS = "()[]{}"
