@@ -319,6 +319,11 @@ static void places_in_the_users_text() {
                "    threadgroup floot s[3];\n"
                "                ^~~~~\n"
                "                float\n");
+    // What clang would write instead, and Metal does not have.
+    for (const char *statement :
+         {"row_elemnts<float> y;", "builtin_memcpy(x, x, 1);", "thread_lcal int y;", "nex(x);"}) {
+        CHECK(!contains(errors_in(statement), "did you mean"));
+    }
     CHECK(contains(
         errors("#define BAD(a) missing_##a\nkernel void f() { int x =  BAD(thing) + 3; }\n"),
         "program_source:2:28: error: use of undeclared identifier 'missing_thing'\n"));

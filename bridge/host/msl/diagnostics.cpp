@@ -155,8 +155,7 @@ class Printer {
     void print_insertion(const std::string &proposed, std::string_view line,
                          const Columns &columns) {
         const size_t start = proposed.find_first_not_of(' ');
-        const bool ours = proposed.find("msl_") != std::string::npos;
-        if (start == std::string::npos || ours) return;
+        if (start == std::string::npos || !is_proposable(proposed.substr(start))) return;
         text_ += indentation(line, columns.of(start + 1) - 1) + user_names(proposed.substr(start)) +
                  "\n";
     }

@@ -141,13 +141,15 @@ bool declares_function_pointer(const Tokens &tokens, size_t k) {
 
 }  // namespace
 
+bool is_foreign(std::string_view word) {
+    return std::find(std::begin(FOREIGN), std::end(FOREIGN), word) != std::end(FOREIGN);
+}
+
 void refuse_unsupported(const Tokens &tokens) {
     for (size_t k = 0; k < tokens.size(); k++) {
         if (tokens.is(k, TokenKind::Identifier)) {
             if (const Unsupported *found = unsupported_at(tokens, k)) refuse(tokens, k, *found);
-            const bool foreign =
-                std::find(std::begin(FOREIGN), std::end(FOREIGN), tokens[k]) != std::end(FOREIGN);
-            if (foreign && !names_intrinsic(tokens, k)) refuse_foreign(tokens, k);
+            if (is_foreign(tokens[k]) && !names_intrinsic(tokens, k)) refuse_foreign(tokens, k);
         } else if (declares_function_pointer(tokens, k)) {
             throw TextError{tokens.position(k + 2),
                             "pointers to functions, such as '" + std::string(tokens[k + 2]) +

@@ -8,4 +8,7 @@ namespace msl {
 // every line that touches a texture.
 void refuse_unsupported(const Tokens &tokens);
 
+// Whether clang knows the word, and Metal does not.
+bool is_foreign(std::string_view word);
+
 }  // namespace msl
