@@ -75,7 +75,7 @@ struct Pair { int first, second; };
 [[host_name("cut"), max_total_threads_per_threadgroup(64)]] kernel void other(
     device float *out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
 #if __METAL_VERSION__ > 200
-    out[i] = ADD(out[i], 'a') + as_type<float>(words[i]);
+    out[i] = ADD(out[i], 'a') + float(words[i]);
 #endif
 }
 """

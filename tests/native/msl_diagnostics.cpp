@@ -105,6 +105,12 @@ static void pointers_that_change_their_address_space() {
                "         ^\n");
     CHECK(
         contains(errors_of_call("void g(threadgroup float &p) {}", "g(x[2]);"), "4:3: error: 'x'"));
+    CHECK(contains(errors_of_call("void g(thread float &p) {}", "g(x[2]);"),
+                   "4:3: error: 'x' lies in the address space 'device'"));
+    CHECK(contains(errors_of_call("void g(float &p) {}", "g(x[2]);"), "4:3: error: 'x' lies in"));
+    CHECK(contains(errors_of_call("", "float y = *(float *)x;"), "error: 'x' points to the"));
+    CHECK(contains(errors_of_call("", "threadgroup float y[2]; if (x == y) { }"),
+                   "'y' points to the address space 'threadgroup'"));
     CHECK(contains(errors_of_call("void g(device const float *p) {}", "g(&c);"),
                    "4:4: error: 'c' lies in the address space 'constant'"));
     CHECK(contains(errors_of_call("threadgroup float *g(device float *p) { return p; }", ""),

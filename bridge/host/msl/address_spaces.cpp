@@ -118,6 +118,7 @@ std::optional<Change> read_change(std::string_view message) {
     if (starts_with(message, "cannot initialize object parameter")) return {};
     if (starts_with(message, "cannot initialize ") ||
         starts_with(message, "incompatible operand types ") ||
+        starts_with(message, "comparison of distinct pointer types ") ||
         contains(message, "from incompatible type"))
         return compare_quoted(message, 1, 0);
     if (starts_with(message, "binding reference of type "))
@@ -213,7 +214,11 @@ class Reader {
         if (!contains(note.message, "cannot bind reference") || note.ranges.empty()) return {};
         if (!is_users(note.place)) return {};
         // Clang says the two in either order.
-        const std::string_view wanted = declared_space(range_start(note.ranges[0]));
+        std::string_view wanted = declared_space(range_start(note.ranges[0]));
+        const bool of_thread = spaces.first == "thread" || spaces.second == "thread";
+        // Unless it is a constant one, which may stand for a copy, as in compare.
+        if (wanted.empty() && of_thread && !declares_constant(range_start(note.ranges[0])))
+            wanted = "thread";
         if (wanted.empty()) return {};
         return Change{wanted == spaces.first ? spaces.second : spaces.first, wanted, false};
     }
@@ -240,6 +245,17 @@ class Reader {
             if (!tokens_.is(k, TokenKind::Identifier)) break;
         }
         return {};
+    }
+
+    // Of the parameter that starts there.
+    bool declares_constant(const Position &place) const {
+        size_t k = token_at(place);
+        while (k > 0 && tokens_.is(k - 1, TokenKind::Identifier))
+            k--;
+        for (; k < tokens_.size() && tokens_.is(k, TokenKind::Identifier); k++) {
+            if (tokens_[k] == "const") return true;
+        }
+        return false;
     }
 
     // "2nd argument", "1st parameter"

@@ -14,19 +14,17 @@ bool may_precede_cast(const Tokens &tokens, size_t k) {
     return before != ")" && before != "]" && before != ">" && before != "::" && before != "...";
 }
 
-// `(device T *)` at k: its last token, or 0 where this is none.
+// `(device T *)` or `(T *)` at k: its last token, or 0 where this is none.
 size_t find_cast(const Tokens &tokens, size_t k) {
     if (tokens[k] != "(" || !may_precede_cast(tokens, k)) return 0;
-    bool spaced = false;
     for (size_t q = k + 1; q < tokens.size(); q++) {
         if (tokens[q] == "<") {
             q = tokens.closing_angle(q);
         } else if (tokens[q] == "*") {
-            return spaced && tokens[q + 1] == ")" ? q + 1 : 0;
+            return tokens[q + 1] == ")" && q > k + 1 ? q + 1 : 0;
         } else if (!tokens.is(q, TokenKind::Identifier) && tokens[q] != "::") {
             return 0;
         }
-        spaced |= is_address_space(tokens[q]);
     }
     return 0;
 }
