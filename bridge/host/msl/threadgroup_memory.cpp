@@ -39,7 +39,8 @@ std::string initialiser(const std::string &name, const std::string &value) {
     const std::string flag = "__msl_unset_" + name, from = "__msl_initial_" + name;
     return " static thread_local unsigned char " + flag + "; if (__msl::is_unset(" + flag +
            ")) { const __msl::remove_cv_t<decltype(" + name + ")> " + from + " = " + value +
-           "; __msl::initialise((void *)&" + name + ", &" + from + ", sizeof " + name + "); }";
+           "; __msl::initialise((threadgroup void *)&" + name + ", &" + from + ", sizeof " + name +
+           "); }";
 }
 
 // Of the declarators from k to the semicolon: T a[2] = {0}, b = 1;
