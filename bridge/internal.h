@@ -76,6 +76,9 @@ fm_device *fm_device_retain(fm_device *device);
 
 void fm_set_math_mode(MTLCompileOptions *options, fm_math_mode mode);
 
+/* Autoreleased. */
+MTLFunctionConstantValues *fm_constant_values(const fm_constant *constants, size_t count);
+
 /* Adds what is to say of the kernel's arguments to `info`, which has nothing of it yet. */
 void fm_reflect(MTLComputePipelineReflection *reflection, fm_pipeline_info *info);
 /* Frees what fm_reflect has allocated. */

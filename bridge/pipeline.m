@@ -2,20 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Autoreleased. */
-static MTLFunctionConstantValues *constant_values(const fm_constant *constants, size_t count) {
-    MTLFunctionConstantValues *values = [[[MTLFunctionConstantValues alloc] init] autorelease];
-    for (size_t i = 0; i < count; i++) {
-        const fm_constant *constant = &constants[i];
-        const bool truth = constant->value != 0;
-        if (constant->type == FM_CONSTANT_BOOL)
-            [values setConstantValue:&truth type:MTLDataTypeBool atIndex:constant->index];
-        else
-            [values setConstantValue:&constant->value type:MTLDataTypeInt atIndex:constant->index];
-    }
-    return values;
-}
-
 static void describe(fm_pipeline *pipeline, MTLComputePipelineReflection *reflection) {
     fm_pipeline_info *info = &pipeline->info;
     info->max_threads = (uint32_t)pipeline->metal.maxTotalThreadsPerThreadgroup;
@@ -79,7 +65,7 @@ fm_status fm_pipeline_create(fm_device *device, fm_library *library, const char 
     fm_status status;
     @autoreleasepool {
         status = specialise(pipeline, device, library, function,
-                            constant_values(constants, constant_count), error);
+                            fm_constant_values(constants, constant_count), error);
     }
     if (status == FM_OK)
         *out = pipeline;

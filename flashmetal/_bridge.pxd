@@ -73,12 +73,12 @@ cdef extern from "flashmetal.h" nogil:
     ctypedef struct fm_pipeline
     ctypedef enum fm_constant_type:
         FM_CONSTANT_BOOL
-        FM_CONSTANT_INT
 
     ctypedef struct fm_constant:
         uint32_t index
         fm_constant_type type
-        int32_t value
+        uint32_t components
+        const void *value
 
     ctypedef struct fm_pipeline_info:
         uint32_t max_threads
@@ -157,6 +157,7 @@ cdef fm_status library_compile(fm_device *device, const char *source, size_t len
 cdef fm_status library_open(fm_device *device, const char *path, fm_library **out,
                             fm_error *error) noexcept nogil
 cdef char *library_copy_names(const fm_library *library) noexcept nogil
+cdef char *library_copy_constants(const fm_library *library, const char *function) noexcept nogil
 cdef void library_release(fm_library *library) noexcept nogil
 
 cdef fm_status pipeline_create(fm_device *device, fm_library *library, const char *function,

@@ -52,6 +52,7 @@ cdef extern from "flashmetal.h" nogil:
     fm_status fm_library_open(fm_device *device, const char *path, fm_library **out,
                               fm_error *error)
     char *fm_library_copy_names(const fm_library *library)
+    char *fm_library_copy_constants(const fm_library *library, const char *function)
     void fm_library_release(fm_library *library)
 
     fm_status fm_pipeline_create(fm_device *device, fm_library *library, const char *function,
@@ -223,6 +224,11 @@ cdef fm_status library_open(fm_device *device, const char *path, fm_library **ou
 
 cdef char *library_copy_names(const fm_library *library) noexcept nogil:
     return fm_library_copy_names(library)
+
+
+cdef char *library_copy_constants(const fm_library *library,
+                                  const char *function) noexcept nogil:
+    return fm_library_copy_constants(library, function)
 
 
 cdef void library_release(fm_library *library) noexcept nogil:

@@ -5,7 +5,7 @@ from libc.stdlib cimport free, malloc
 
 from flashmetal._bridge cimport (
     check, check_not_forked, fm_compile_options, fm_error, fm_library, fm_macro, fm_math_mode,
-    library_compile, library_copy_names, library_open, library_release,
+    library_compile, library_copy_constants, library_copy_names, library_open, library_release,
 )
 from flashmetal._device cimport Device
 
@@ -91,6 +91,23 @@ cdef list names_in(Library library):
         raise MemoryError
     try:
         return text.decode("utf-8").splitlines()
+    finally:
+        free(text)
+
+
+cdef str constants_in(Library library, str kernel):
+    cdef bytes encoded = b"" if kernel is None else kernel.encode()
+    cdef const char *function = encoded
+    cdef char *text
+    if kernel is None:
+        function = NULL
+    check_not_forked()
+    with nogil:
+        text = library_copy_constants(library.handle, function)
+    if text is NULL:
+        raise MemoryError
+    try:
+        return text.decode("utf-8")
     finally:
         free(text)
 

@@ -8,10 +8,8 @@ cdef class Pipeline:
     cdef const fm_pipeline_info *info     # inside the handle
     cdef readonly str name                # base name, as registered
     cdef readonly Device device           # kept alive
-    cdef tuple constant_items             # of normalise_constants
+    cdef tuple constant_items             # of ConstantTable.pack
     cdef object __weakref__
 
 
-# Constants in the one form that keys are made of: (index, type, value), sorted.
-cdef tuple normalise_constants(str name, object constants)
 cdef Pipeline create_pipeline(Library library, str name, tuple constants)

@@ -1,27 +1,22 @@
 """Pipeline: one kernel, compiled for one device and one set of function constants."""
 
-from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, uint32_t
+from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 
 from flashmetal._bridge cimport (
-    FM_CONSTANT_BOOL, FM_CONSTANT_INT, FM_MAX_BUFFERS, check, check_not_forked, fm_constant,
-    fm_constant_type, fm_error, fm_pipeline, fm_pipeline_info, pipeline_create, pipeline_get_info,
-    pipeline_release,
+    FM_MAX_BUFFERS, check, check_not_forked, fm_constant, fm_constant_type, fm_error, fm_pipeline,
+    fm_pipeline_info, pipeline_create, pipeline_get_info, pipeline_release,
 )
-from flashmetal._integer cimport to_integer
 from flashmetal._library cimport Library
 
-import numpy as np
-
-from flashmetal.errors import InvalidArgument, InvalidType
+from flashmetal.errors import InvalidArgument
+from flashmetal.function_constant import SCALARS
 from flashmetal.kernel_argument import KernelArgument
 
 __all__ = ["Pipeline"]
 
 cdef object KEY = object()  # without it, nobody makes objects that have no handle
-
-cdef enum:
-    LARGEST_CONSTANT_INDEX = 65535
+cdef list CONSTANT_TYPES = list(SCALARS)
 
 
 cdef class Pipeline:
@@ -48,11 +43,8 @@ cdef class Pipeline:
 
     @property
     def constants(self):
-        """Function constants by index."""
-        return {
-            index: bool(value) if kind == FM_CONSTANT_BOOL else value
-            for index, kind, value in self.constant_items
-        }
+        """Function constants by index: Python's own numbers, tuples of them for vectors."""
+        return {constant.index: constant.unpack(value) for constant, value in self.constant_items}
 
     @property
     def max_threads(self):
@@ -87,35 +79,17 @@ cdef object buffer_argument(const fm_pipeline_info *info, int i):
     return KernelArgument("buffer", i, name, access, info.size[i])
 
 
-cdef tuple normalise_constants(str name, object constants):
-    if constants is None:
-        return ()
-    try:
-        pairs = dict(constants).items()
-    except (TypeError, ValueError):
-        raise InvalidType(
-            f"{name}: constants must map indices to bool or int, got {constants!r}"
-        ) from None
-    return tuple(sorted([normalise_constant(name, index, value) for index, value in pairs]))
-
-
-cdef tuple normalise_constant(str name, object index, object value):
-    position = to_integer(index, 0, LARGEST_CONSTANT_INDEX, name, "index of a function constant")
-    if isinstance(value, (bool, np.bool_)):
-        return position, <int>FM_CONSTANT_BOOL, int(value)
-    number = to_integer(value, INT32_MIN, INT32_MAX, name, f"function constant {position}")
-    return position, <int>FM_CONSTANT_INT, number
-
-
 cdef Pipeline create_pipeline(Library library, str name, tuple constants):
     cdef fm_constant *array = <fm_constant *>malloc((len(constants) + 1) * sizeof(fm_constant))
     if array is NULL:
         raise MemoryError
     try:
-        for i, (index, kind, value) in enumerate(constants):
-            array[i].index = <uint32_t>index
-            array[i].type = <fm_constant_type>(<int>kind)
-            array[i].value = <int32_t>value
+        # The values stay owned by the tuple.
+        for i, (constant, value) in enumerate(constants):
+            array[i].index = <uint32_t>constant.index
+            array[i].type = <fm_constant_type>(<int>CONSTANT_TYPES.index(constant.scalar))
+            array[i].components = <uint32_t>constant.components
+            array[i].value = <const char *><bytes>value
         handle = create_handle(library, name.encode(), array, len(constants))
     finally:
         free(array)

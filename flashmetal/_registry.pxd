@@ -11,14 +11,17 @@ cdef class Program:
     cdef object options                   # CompileOptions
     cdef tuple origin                     # the source with its includes, and the headers
     cdef dict libraries                   # path of a precompiled one or None -> Once of a Library
+    cdef dict tables                      # kernel -> ConstantTable
 
+    cdef tuple pack_constants(self, Device device, str name, tuple pairs)
     cdef Library get_library(self, Device device, str name, tuple constants)
 
 
 cdef class RegisteredKernel:
     # What a name stands for until another text or other options are registered under it.
     cdef Program program
-    cdef dict pipelines                   # normalised constants -> Once of a Pipeline
+    cdef dict pipelines                   # constants as ConstantTable.pack has them -> Once
+    cdef dict by_spelling                 # constants as callers spell them -> Pipeline
     cdef Pipeline plain                   # the one without constants, or None
     cdef object available                 # verdict of probe_optional_pipeline, or None
     cdef object probe_lock

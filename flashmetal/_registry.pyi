@@ -1,9 +1,13 @@
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
 
 from ._device import Device
 from ._pipeline import Pipeline
 from .compile_options import CompileOptions
 from .errors import FlashMetalError
+from .function_constant import FunctionConstant
+
+_Constants: TypeAlias = Mapping[int, Any] | Mapping[str, Any] | Mapping[int | str, Any]
 
 class KernelRegistry:
     def __init__(self, device: Device) -> None: ...
@@ -14,11 +18,12 @@ class KernelRegistry:
     def get_pipeline(
         self,
         name: str,
-        constants: Mapping[int, bool | int] | None = None,
+        constants: _Constants | None = None,
         *,
         device: Device | None = None,
     ) -> Pipeline: ...
     def kernel_names(self, name: str) -> list[str]: ...
+    def function_constants(self, name: str) -> list[FunctionConstant]: ...
     def probe_optional_pipeline(
         self,
         name: str,
@@ -27,7 +32,7 @@ class KernelRegistry:
         device: Device | None = None,
     ) -> tuple[bool, bool]: ...
     def prewarm(self, names: Iterable[str]) -> None: ...
-    def is_cached(self, name: str, constants: Mapping[int, bool | int] | None = None) -> bool: ...
+    def is_cached(self, name: str, constants: _Constants | None = None) -> bool: ...
     @property
     def device(self) -> Device: ...
     @property

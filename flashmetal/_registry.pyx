@@ -7,8 +7,9 @@ import weakref
 
 from flashmetal._argument cimport need, need_text
 from flashmetal._device cimport Device
-from flashmetal._library cimport Library, compile_library, names_in, open_library
-from flashmetal._pipeline cimport Pipeline, create_pipeline, normalise_constants
+from flashmetal._integer cimport to_integer
+from flashmetal._library cimport Library, compile_library, constants_in, names_in, open_library
+from flashmetal._pipeline cimport Pipeline, create_pipeline
 
 from flashmetal._once import Once
 from flashmetal._text import to_utf8
@@ -16,10 +17,14 @@ from flashmetal.compile_options import CompileOptions
 from flashmetal.errors import (
     FlashMetalError, InvalidArgument, InvalidType, KernelNotFound, ShaderCompilationError,
 )
+from flashmetal.function_constant import ConstantTable
 from flashmetal.headers import RegisteredHeaders, expand, explain_missing
 from flashmetal.shipped import find_library
 
 __all__ = ["KernelRegistry", "is_unavailable_tensor_header", "misses_header"]
+
+cdef enum:
+    LARGEST_CONSTANT_INDEX = 65535
 
 
 cdef class KernelRegistry:
@@ -131,7 +136,10 @@ cdef class KernelRegistry:
         name
             As registered.
         constants
-            Function constants by index, bool or int, in any order.
+            Function constants by index or name, in any order: bool, int or float, NumPy's scalars,
+            and tuples or arrays of them for vectors. They become what the text declares: `True`
+            and 1 are the same for an ``int``. Those that this kernel does not use but the text
+            declares are fine: Metal knows of those that any of the text's kernels uses.
         device
             Where the caller wants to run it; checked against the registry's.
 
@@ -143,7 +151,8 @@ cdef class KernelRegistry:
         Raises
         ------
         InvalidArgument
-            When `device` is another device, or a constant is neither bool nor a 32-bit int.
+            When `device` is another device, the text declares no such constant, or a constant's
+            type cannot hold the value.
         KernelNotFound
             When no source is registered under the name.
         ShaderCompilationError
@@ -156,7 +165,15 @@ cdef class KernelRegistry:
             self.check_device(device)
         if constants is None:
             return self.find_pipeline(name)
-        return self.make_once(self.find_kernel(name), name, normalise_constants(name, constants))
+        cdef RegisteredKernel kernel = self.find_kernel(name)
+        cdef tuple spelling = spell(constants)
+        pipeline = kernel.by_spelling.get(spelling)
+        if pipeline is None:
+            packed = kernel.program.pack_constants(self.device, name, to_pairs(name, constants))
+            pipeline = self.make_once(kernel, name, packed)
+            if spelling is not None:
+                kernel.by_spelling[spelling] = pipeline
+        return pipeline
 
     def kernel_names(self, name):
         """Compile the text that is registered under a name, and list its kernels.
@@ -184,6 +201,32 @@ cdef class KernelRegistry:
         cdef RegisteredKernel kernel = self.find_kernel(need_text(name, "kernel_names", "name"))
         return names_in(kernel.program.get_library(self.device, name, ()))
 
+    def function_constants(self, name):
+        """Compile the text that is registered under a name, and list its function constants.
+
+        Parameters
+        ----------
+        name
+            As registered, whether or not the text has a kernel of this name.
+
+        Returns
+        -------
+        list of flashmetal.function_constant.FunctionConstant
+            With index, type and name, in the order of the indices. On Apple's Metal, those that
+            any of the text's kernels uses.
+
+        Raises
+        ------
+        KernelNotFound
+            When nothing is registered under the name.
+        ShaderCompilationError
+            When the source does not compile.
+        """
+        need_text(name, "function_constants", "name")
+        cdef RegisteredKernel kernel = self.find_kernel(name)
+        library = kernel.program.get_library(self.device, name, ())
+        return ConstantTable(constants_in(library, None), whole=True).constants
+
     cdef Pipeline find_pipeline(self, str name):
         cdef RegisteredKernel kernel = self.find_kernel(name)
         if kernel.plain is None:
@@ -205,7 +248,8 @@ cdef class KernelRegistry:
         return once.get(functools.partial(self._make, kernel.program, name, constants))
 
     def _make(self, Program program, str name, tuple constants):
-        library = program.get_library(self.device, name, constants)
+        pairs = tuple([(constant.index, constant.unpack(value)) for constant, value in constants])
+        library = program.get_library(self.device, name, pairs)
         return create_pipeline(library, name, constants)
 
     def probe_optional_pipeline(self, name, unavailable, *, device=None):
@@ -275,7 +319,11 @@ cdef class KernelRegistry:
         cdef RegisteredKernel kernel = self.kernels.get(need_text(name, "is_cached", "name"))
         if kernel is None:
             return False
-        once = kernel.pipelines.get(normalise_constants(name, constants))
+        pairs = to_pairs(name, constants)
+        table = kernel.program.tables.get(name)
+        if pairs and table is None:
+            return False
+        once = kernel.pipelines.get(table.pack(pairs, name) if pairs else ())
         return once is not None and once.value is not None
 
     @property
@@ -314,6 +362,39 @@ cdef list to_names(object names):
     raise InvalidType(f"prewarm: names must be a list of str, got {names!r}")
 
 
+cdef tuple to_pairs(str name, object constants):
+    """Return indices or names, checked, with values as they were given."""
+    if constants is None:
+        return ()
+    try:
+        pairs = dict(constants).items()
+    except (TypeError, ValueError):
+        raise InvalidType(
+            f"{name}: constants must map indices or names to values, got {constants!r}"
+        ) from None
+    return tuple([
+        (key if type(key) is str else to_integer(
+            key, 0, LARGEST_CONSTANT_INDEX, name, "index of a function constant"
+        ), value)
+        for key, value in pairs
+    ])
+
+
+cdef tuple spell(object constants):
+    """Return a key for constants whose spelling tells their values, None for others."""
+    cdef list parts = []
+    if type(constants) is not dict:
+        return None
+    for key, value in constants.items():
+        # Equal numbers of other types may differ: 0.0 and -0.0, 1 and True.
+        if type(key) is not int and type(key) is not str:
+            return None
+        if type(value) is not int and type(value) is not bool:
+            return None
+        parts += (key, type(value), value)
+    return tuple(parts)
+
+
 cdef class Program:
     """A source text with its options, and the libraries that it compiles to."""
 
@@ -325,6 +406,26 @@ cdef class Program:
         self.options = options
         self.key = (hashlib.sha256(self.text).hexdigest(), options)
         self.libraries = {}
+        self.tables = {}
+
+    cdef tuple pack_constants(self, Device device, str name, tuple pairs):
+        if not pairs:
+            return ()
+        table = self.tables.get(name)
+        keys = [key for key, _ in pairs]
+        if table is None or not (table.whole or table.has(keys)):
+            table = self.tables[name] = self._read_table(device, name, pairs, keys)
+        return table.pack(pairs, name)
+
+    def _read_table(self, Device device, str name, tuple pairs, list keys):
+        # Names are in no file's name.
+        is_named = any([type(key) is str for key in keys])
+        library = self.get_library(device, name, () if is_named else pairs)
+        lines = constants_in(library, name)
+        table = ConstantTable(lines, whole=False)
+        if table.has(keys):
+            return table
+        return ConstantTable(lines + constants_in(library, None), whole=True)
 
     cdef Library get_library(self, Device device, str name, tuple constants):
         path = find_library(*self.key, constants, device)
@@ -354,6 +455,7 @@ cdef class RegisteredKernel:
     def __init__(self, Program program):
         self.program = program
         self.pipelines = {}
+        self.by_spelling = {}
         self.probe_lock = threading.RLock()
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ._device import Device
@@ -17,7 +17,15 @@ from .compile_options import CompileOptions
 from .errors import FlashMetalError, ShaderCompilationError, UnsupportedFeature
 from .headers import Headers, expand, explain_missing
 
-__all__ = ["FolderHeaders", "as_json", "as_text", "check_file", "read_constants", "read_macros"]
+__all__ = [
+    "FolderHeaders",
+    "as_json",
+    "as_text",
+    "check_file",
+    "read_constants",
+    "read_macros",
+    "unknown_constants",
+]
 
 # How the compiler calls the text that it is given.
 MAIN = re.compile(r"^program_source(?=:)", re.MULTILINE)
@@ -31,14 +39,24 @@ def read_macros(definitions: Sequence[str]) -> dict[str, str]:
     return {name: value or "1" for name, _, value in (text.partition("=") for text in definitions)}
 
 
-def read_constants(settings: Sequence[str]) -> dict[int, bool | int]:
-    """Read INDEX=VALUE, of true, false or an integer. Raises ValueError."""
-    words: dict[str, bool | int] = {"true": True, "false": False}
-    constants: dict[int, bool | int] = {}
+def read_constants(settings: Sequence[str]) -> dict[int | str, Any]:
+    """Read INDEX=VALUE or NAME=VALUE, of true, false, numbers or 1,2,3. Raises ValueError."""
+    constants: dict[int | str, Any] = {}
     for setting in settings:
-        index, _, value = setting.partition("=")
-        constants[int(index)] = words[value] if value in words else int(value, 0)
+        key, _, text = setting.partition("=")
+        values = [_read_value(part) for part in text.split(",")]
+        constant = values[0] if len(values) == 1 else tuple(values)
+        constants[key if key.isidentifier() else int(key)] = constant
     return constants
+
+
+def _read_value(text: str) -> bool | int | float:
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return int(text, 0)
+    except ValueError:
+        return float(text)
 
 
 class FolderHeaders:
@@ -76,19 +94,20 @@ def check_file(
     device: Device,
     *,
     macros: Mapping[str, str],
-    constants: Mapping[int, bool | int],
+    constants: Mapping[int | str, Any],
     headers: Headers,
 ) -> dict[str, Any]:
     """Compile every kernel of a file; return what there is to say of it, ready for JSON.
 
     `errors` holds the compiler's text, with the file's own name; `kernels` those that compile, or
-    that would with values for their `missing_constants`.
+    that would with values for their `missing_constants`; `constants` what the file declares. Of the
+    given ones it takes those.
     """
     text = _read_text(path)
     source = expand(text, headers, path)
     registry = KernelRegistry(device)
     options = CompileOptions(macros=dict(macros))
-    report: dict[str, Any] = {"file": path, "errors": [], "kernels": []}
+    report: dict[str, Any] = {"file": path, "errors": [], "kernels": [], "constants": []}
     # A path may hold what no kernel's name can.
     registry.register_source("program_source", source, options=options)
     try:
@@ -97,6 +116,10 @@ def check_file(
         message = explain_missing(_message(error), text, headers, path)
         report["errors"].append(_in_file(message, path))
         return report
+    declared = registry.function_constants("program_source")
+    report["constants"] = [dataclasses.asdict(constant) for constant in declared]
+    known = {key for constant in declared for key in (constant.index, constant.name)}
+    constants = {key: value for key, value in constants.items() if key in known}
     for name in names:
         registry.register_source(name, source, options=options)
         _check_kernel(report, registry, name, constants)
@@ -107,7 +130,7 @@ def _check_kernel(
     report: dict[str, Any],
     registry: KernelRegistry,
     name: str,
-    constants: Mapping[int, bool | int],
+    constants: Mapping[int | str, Any],
 ) -> None:
     kernel: dict[str, Any] = {"name": name, "missing_constants": []}
     try:
@@ -125,6 +148,17 @@ def _check_kernel(
         kernel["threadgroup_memory"] = pipeline.static_threadgroup_memory
         kernel["max_threads"] = pipeline.max_threads
     report["kernels"].append(kernel)
+
+
+def unknown_constants(
+    reports: Sequence[Mapping[str, Any]], constants: Iterable[int | str]
+) -> list[int | str]:
+    """Return those that no file declares, as far as the files compile."""
+    if any(report["errors"] for report in reports):
+        return []
+    declared = [constant for report in reports for constant in report["constants"]]
+    known = {key for constant in declared for key in (constant["index"], constant["name"])}
+    return [key for key in constants if key not in known]
 
 
 def _message(error: FlashMetalError) -> str:
@@ -151,7 +185,8 @@ def _kernel_lines(file: str, kernel: Mapping[str, Any]) -> list[str]:
     head = f"{file}: kernel {kernel['name']}"
     if kernel["missing_constants"]:
         wanted = ", ".join(
-            f"{c['name']} (--constant {c['index']}=VALUE)" for c in kernel["missing_constants"]
+            f"{c['name']} (--constant {c['name']}=VALUE, or {c['index']}=VALUE)"
+            for c in kernel["missing_constants"]
         )
         return [f"{head}: compiles only with values for {wanted}"]
     memory = kernel["threadgroup_memory"]

@@ -100,7 +100,11 @@ def _add_check_parser(commands: Any) -> None:
         "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro"
     )
     parser.add_argument(
-        "--constant", action="append", default=[], metavar="INDEX=VALUE", help="a function constant"
+        "--constant",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a function constant by name or index; the VALUE of a vector as 1,2,3",
     )
     parser.add_argument(
         "--include", action="append", default=[], metavar="FOLDER", help="of headers to include"
@@ -113,7 +117,9 @@ def _run_check(options: argparse.Namespace) -> int:
     try:
         constants = check.read_constants(options.constant)
     except ValueError:
-        return _complain("--constant takes INDEX=VALUE, e.g. 0=128 or 1=true", STATUS_REFUSED)
+        return _complain(
+            "--constant takes INDEX=VALUE or NAME=VALUE, e.g. 0=128 or masked=true", STATUS_REFUSED
+        )
     macros = check.read_macros(options.define)
     device = Device(engine="simt")
     try:
@@ -124,6 +130,8 @@ def _run_check(options: argparse.Namespace) -> int:
         ]
     except OSError as error:
         return _complain(f"cannot read {error.filename}: {error.strerror}", STATUS_REFUSED)
+    for key in check.unknown_constants(reports, constants):
+        return _complain(f"--constant {key}: no file declares such a constant", STATUS_REFUSED)
     print(check.as_json(reports) if options.json else check.as_text(reports))
     return STATUS_FAILED if any(report["errors"] for report in reports) else 0
 

@@ -50,7 +50,7 @@ def _options_for(device: Device, shader: str) -> CompileOptions:
 def find_library(
     digest: str,
     options: CompileOptions,
-    constants: Iterable[tuple[int, int, int]],
+    constants: Iterable[tuple[int, object]],
     device: Device,
 ) -> str | None:
     """Find the precompiled library of a source text.
@@ -62,7 +62,7 @@ def find_library(
     options
         How the text is to be compiled.
     constants
-        Index, type and value of each function constant, in order of the indices.
+        Index and value of each function constant.
     device
         Where it is to run.
 
@@ -79,7 +79,9 @@ def find_library(
         return None
     if device.is_host:
         # Constants are compiled in, and one name stands for the libraries of all CPU levels.
-        stem = ".".join([shader, *(f"{index}={value}" for index, _, value in constants)])
+        # Only integers are in their names.
+        pairs = sorted((index, value) for index, value in constants if isinstance(value, int))
+        stem = ".".join([shader, *(f"{index}={value:d}" for index, value in pairs)])
         return _find_file(f"{stem}.hostlib", f"{stem}.*.hostlib")
     return _find_file(f"{shader}.metallib", f"{shader}.metallib")
 

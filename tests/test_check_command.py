@@ -85,7 +85,10 @@ def test_json_macros_constants_and_headers(folder, capsys):
         (["binary.metal"], "cannot read binary.metal: it is not UTF-8 text"),
         (["--include", "nowhere", "add.metal"], "cannot read nowhere: No such file"),
         (["--include", "add.metal", "add.metal"], "cannot read add.metal: Not a directory"),
-        (["--constant", "x=1", "add.metal"], "--constant takes INDEX=VALUE"),
+        (["--constant", "x-=1", "add.metal"], "--constant takes INDEX=VALUE or NAME=VALUE"),
+        (["--constant", "x=one", "add.metal"], "--constant takes INDEX=VALUE or NAME=VALUE"),
+        (["--constant", "x=1", "add.metal"], "--constant x: no file declares such a constant"),
+        (["--constant", "7=1", "add.metal"], "--constant 7: no file declares such a constant"),
     ],
 )
 def test_wrong_usage(folder, capsys, monkeypatch, arguments, text):
@@ -95,6 +98,33 @@ def test_wrong_usage(folder, capsys, monkeypatch, arguments, text):
     assert status == 2
     assert text in printed.err
     assert not printed.out
+
+
+def test_constants_are_given_by_name_and_of_every_type(folder, capsys):
+    source = (
+        "constant float2 shift [[function_constant(0)]];\n"
+        "constant bool on [[function_constant(1)]];\n"
+        "kernel void k(device float *x [[buffer(0)]]) { if (on) x[0] = shift.y; }\n"
+    )
+    (folder / "k.metal").write_text(source)
+    paths = [folder / "k.metal", folder / "add.metal"]
+    status, printed = check(capsys, *paths)
+    assert status == 0
+    assert "shift (--constant shift=VALUE, or 0=VALUE)" in printed.out
+    assert "on (--constant on=VALUE, or 1=VALUE)" in printed.out
+    given = ["--constant", "shift=0.5,-1e3", "--constant", "1=true"]
+    status, printed = check(capsys, *paths, *given, "--json")
+    assert status == 0
+    files = json.loads(printed.out)["files"]
+    assert [kernel["name"] for file in files for kernel in file["kernels"]] == ["k", "add"]
+    assert files[0]["kernels"][0]["arguments"]
+    assert files[0]["constants"] == [
+        {"index": 0, "type": "float2", "name": "shift"},
+        {"index": 1, "type": "bool", "name": "on"},
+    ]
+    status, printed = check(capsys, *paths, "--constant", "on=2")
+    assert status == 2
+    assert "function constant 'on' (index 1, bool) must be True or False, got 2" in printed.err
 
 
 def test_headers_are_found_beside_the_file_and_then_in_the_folders(folder, capsys):

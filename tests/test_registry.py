@@ -206,22 +206,26 @@ def test_values_for_some_constants_are_not_enough(registry):
         registry.get_pipeline("optional", {0: False})
 
 
-def test_bool_and_int_constants_are_told_apart(registry):
+def test_equal_constants_are_one_pipeline_however_they_are_spelled(registry):
     registry.register_source("optional", OPTIONAL)
-    registry.get_pipeline("optional", {0: False, 1: 1})
-    assert not registry.is_cached("optional", {0: 0, 1: 1})
+    pipeline = registry.get_pipeline("optional", {0: False, 1: 1})
+    for constants in ({0: 0, 1: True}, {"factor": 1, "has_extra": False}):
+        assert registry.is_cached("optional", constants)
+        assert registry.get_pipeline("optional", constants) is pipeline
 
 
 @pytest.mark.parametrize(
     ("constants", "text"),
     [
-        ({0: 2**31}, "function constant 0 must be an integer from"),
-        ({0: -(2**31) - 1}, "function constant 0 must be an integer from"),
-        ({0: 1.0}, "function constant 0 must be an integer from"),
+        ({1: 2**31}, r"function constant 'factor' \(index 1, int\) must be an integer from"),
+        ({1: -(2**31) - 1}, r"function constant 'factor' \(index 1, int\) must be an integer"),
+        ({1: 1.0}, r"function constant 'factor' \(index 1, int\) must be an integer from"),
+        ({0: 1.0}, r"function constant 'has_extra' \(index 0, bool\) must be True or False"),
         ({-1: True}, "index of a function constant must be an integer from 0 to 65535, got -1"),
         ({65536: True}, "index of a function constant must be an integer from 0 to 65535"),
-        ({"flag": True}, "index of a function constant must be an integer from 0 to 65535"),
-        ([1, 2], "constants must map indices to bool or int"),
+        ({None: True}, "index of a function constant must be an integer from 0 to 65535"),
+        ({"flag": True}, "no function constant 'flag': the text declares 'has_extra'"),
+        ([1, 2], "constants must map indices or names to values"),
     ],
 )
 def test_constants_that_do_not_fit_are_refused(registry, constants, text):

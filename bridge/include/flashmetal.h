@@ -146,6 +146,11 @@ fm_status fm_library_compile(fm_device *device, const char *source, size_t lengt
 fm_status fm_library_open(fm_device *device, const char *path, fm_library **out, fm_error *error);
 /* The names of its kernels, a line each; malloc'ed, the caller frees it. NULL: no memory. */
 char *fm_library_copy_names(const fm_library *library);
+/* The function constants of a kernel, a line each: index, type as MSL spells it ("uchar4"; "?" is
+ * one of no fm_constant_type) and name. Of `function` NULL, or one that the library has not: of all
+ * kernels. Host Metal takes those that the text declares for those of each kernel. malloc'ed, the
+ * caller frees it. NULL: no memory. */
+char *fm_library_copy_constants(const fm_library *library, const char *function);
 void fm_library_release(fm_library *library);
 
 /* ---- pipeline ------------------------------------------------------------------------------ */
@@ -153,14 +158,25 @@ void fm_library_release(fm_library *library);
 typedef struct fm_pipeline fm_pipeline; /* an MTLComputePipelineState and its reflection */
 
 typedef enum fm_constant_type {
-    FM_CONSTANT_BOOL = 0,
-    FM_CONSTANT_INT = 1,
+    FM_CONSTANT_BOOL = 0, /* a byte, 0 or 1 */
+    FM_CONSTANT_CHAR,
+    FM_CONSTANT_UCHAR,
+    FM_CONSTANT_SHORT,
+    FM_CONSTANT_USHORT,
+    FM_CONSTANT_INT,
+    FM_CONSTANT_UINT,
+    FM_CONSTANT_LONG, /* of 64 bits */
+    FM_CONSTANT_ULONG,
+    FM_CONSTANT_HALF,
+    FM_CONSTANT_FLOAT,
+    FM_CONSTANT_TYPES,
 } fm_constant_type;
 
 typedef struct fm_constant {
     uint32_t index;
-    fm_constant_type type;
-    int32_t value;
+    fm_constant_type type; /* as the kernel declares it, or its components' */
+    uint32_t components;   /* 1 to 4 */
+    const void *value;     /* three components are stored as four */
 } fm_constant;
 
 /* Bit i of a mask stands for argument index i. */

@@ -1,5 +1,6 @@
 /* Pipelines: function constants, what reflection says of the arguments, and refusals. */
 #include "bridge_test.h"
+#include <stdlib.h>
 #include <string.h>
 
 static const char SOURCE[] =
@@ -62,11 +63,47 @@ static int run_constants(fm_library *compiled, const fm_constant *constants, siz
 
 static void constants_reach_the_kernel(void) {
     fm_library *compiled = kernels();
-    const fm_constant constants[] = {
-        {0, FM_CONSTANT_BOOL, 1}, {1, FM_CONSTANT_INT, -7}, {0, FM_CONSTANT_BOOL, 0}};
+    const bool yes = true, no = false;
+    const int32_t addend = -7;
+    const fm_constant constants[] = {{0, FM_CONSTANT_BOOL, 1, &yes},
+                                     {1, FM_CONSTANT_INT, 1, &addend},
+                                     {0, FM_CONSTANT_BOOL, 1, &no}};
     CHECK(run_constants(compiled, constants, 2) == 193);
     CHECK(run_constants(compiled, constants + 1, 2) == 93);
     fm_library_release(compiled);
+}
+
+/* Whether each line is among those of `text`, in any order, and there are no more. */
+static bool has_lines(const char *text, const char *const *lines, size_t count) {
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!strstr(text, lines[i])) return false;
+        length += strlen(lines[i]);
+    }
+    return strlen(text) == length;
+}
+
+static void constants_are_told_with_their_types(void) {
+    static const char *const LINES[] = {"0 bool twice\n", "1 int addend\n", "5 ushort3 tile\n"};
+    static const char TEXT[] = "constant ushort3 tile [[function_constant(2 + 3)]];\n"
+                               "constant bool twice [[function_constant(0)]];\n"
+                               "constant int addend [[function_constant(1)]];\n"
+                               "kernel void k() {}\n";
+    const fm_compile_options options = {0};
+    fm_library *compiled = NULL;
+    if (CHECK(fm_library_compile(device, TEXT, strlen(TEXT), &options, &compiled, &error) ==
+              FM_OK)) {
+        const char *const functions[] = {"k", NULL, "no_such_kernel"};
+        for (int i = 0; i < 3; i++) {
+            char *text = fm_library_copy_constants(compiled, functions[i]);
+            CHECK(text && has_lines(text, LINES, 3));
+            free(text);
+        }
+    }
+    fm_library_release(compiled);
+    char *text = fm_library_copy_constants(library, "scale_add");
+    CHECK(text && strcmp(text, "0 int factor\n") == 0);
+    free(text);
 }
 
 static void reflection_tells_what_must_be_bound(void) {
@@ -93,8 +130,9 @@ static void reflection_tells_what_must_be_bound(void) {
 
 static void size_and_name_are_of_the_argument_that_a_constant_leaves(void) {
     fm_library *compiled = kernels();
-    for (int twice = 0; twice < 2; twice++) {
-        const fm_constant constant = {0, FM_CONSTANT_BOOL, twice};
+    for (int i = 0; i < 2; i++) {
+        const bool twice = i != 0;
+        const fm_constant constant = {0, FM_CONSTANT_BOOL, 1, &twice};
         fm_pipeline *pipeline = NULL;
         if (!CHECK(fm_pipeline_create(device, compiled, "either", &constant, 1, &pipeline,
                                       &error) == FM_OK))
@@ -134,7 +172,8 @@ static void a_function_that_is_not_there_is_named(void) {
 }
 
 static void refusals_of_metal_are_errors(void) {
-    const fm_constant factor = {0, FM_CONSTANT_INT, 1};
+    const int32_t one = 1;
+    const fm_constant factor = {0, FM_CONSTANT_INT, 1, &one};
     fm_pipeline *pipeline = NULL;
     CHECK(host->faults("function") == 1);
     CHECK(fails(fm_pipeline_create(device, library, "scale_add", &factor, 1, &pipeline, &error),
@@ -148,7 +187,10 @@ static void refusals_of_metal_are_errors(void) {
 }
 
 static void a_pipeline_outlives_the_handle_of_its_library(void) {
-    const fm_constant constants[] = {{0, FM_CONSTANT_BOOL, 0}, {1, FM_CONSTANT_INT, 5}};
+    const bool no = false;
+    const int32_t addend = 5;
+    const fm_constant constants[] = {{0, FM_CONSTANT_BOOL, 1, &no},
+                                     {1, FM_CONSTANT_INT, 1, &addend}};
     fm_library *compiled = kernels();
     fm_pipeline *pipeline = NULL;
     CHECK(fm_pipeline_create(device, compiled, "constants", constants, 2, &pipeline, &error) ==
@@ -161,6 +203,7 @@ static void a_pipeline_outlives_the_handle_of_its_library(void) {
 int main(void) {
     static const bridge_case CASES[] = {
         {"constants reach the kernel", constants_reach_the_kernel},
+        {"constants are told with their types", constants_are_told_with_their_types},
         {"reflection tells what must be bound", reflection_tells_what_must_be_bound},
         {"size and name are of the argument that a constant leaves",
          size_and_name_are_of_the_argument_that_a_constant_leaves},

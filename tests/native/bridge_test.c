@@ -88,7 +88,8 @@ void sleep_ms(int milliseconds) {
 
 static bool set_up(void) {
     const fm_compile_options options = {.math_mode = FM_MATH_RELAXED};
-    const fm_constant factor = {.index = 0, .type = FM_CONSTANT_INT, .value = 3};
+    const int32_t three = 3;
+    const fm_constant factor = {0, FM_CONSTANT_INT, 1, &three};
     host = fm_host_control();
     host->set_headers(MSL_HEADERS);
     host->set_cache(MSL_CACHE);

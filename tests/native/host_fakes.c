@@ -155,6 +155,20 @@ const char *msl_library_constants(const msl_library *library) {
     return library->constants;
 }
 
+/* Every library's text declares these. */
+static const msl_declared_constant DECLARED[] = {
+    {"masked", 2, "bool"}, {"tile", 5, "ushort3"}, {"odd", 7, ""}};
+
+size_t msl_library_declared_count(const msl_library *library) {
+    (void)library;
+    return sizeof DECLARED / sizeof DECLARED[0];
+}
+
+const msl_declared_constant *msl_library_declared(const msl_library *library, size_t i) {
+    (void)library;
+    return &DECLARED[i];
+}
+
 void msl_library_bind(msl_library *library, const msl_runtime *runtime) {
     (void)library;
     (void)runtime;

@@ -25,7 +25,7 @@ typedef struct fake_request {
     msl_math_mode math_mode;
     bool tensor_api;
     char macros[128];    /* "NAME=VALUE " each */
-    char constants[128]; /* "INDEX=TEXT " each */
+    char constants[256]; /* "INDEX=TEXT " each */
     uint64_t compilations;
     long live_libraries;
 } fake_request;

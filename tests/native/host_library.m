@@ -106,6 +106,40 @@ static void constants_are_compiled_in_whatever_their_order(void) {
     CHECK(strcmp(fake_last_request()->constants, "") == 0);
 }
 
+static void vectors_and_long_numbers_are_constants(void) {
+    id<MTLLibrary> library = compile(@"add_one function_constant", nil);
+    MTLFunctionConstantValues *constants = [[MTLFunctionConstantValues new] autorelease];
+    const int64_t least[2] = {INT64_MIN, -1};
+    const uint64_t largest = UINT64_MAX;
+    const bool flags[4] = {true, false, true, true};
+    const _Float16 halves[2] = {(_Float16)0.5f, (_Float16)-2.0f};
+    [constants setConstantValue:least type:MTLDataTypeLong2 atIndex:0];
+    [constants setConstantValue:&largest type:MTLDataTypeULong atIndex:1];
+    [constants setConstantValue:flags type:MTLDataTypeBool3 atIndex:2];
+    [constants setConstantValue:halves type:MTLDataTypeHalf2 atIndex:3];
+    [[library newFunctionWithName:@"add_one" constantValues:constants error:NULL] release];
+    CHECK(strcmp(fake_last_request()->constants,
+                 "0=-9223372036854775807ll-1, -1ll 1=18446744073709551615ull "
+                 "2=true, false, true 3=0x1p-1f, -0x1p+1f ") == 0);
+}
+
+static void a_function_tells_its_constants_and_compiles_with_its_pipeline(void) {
+    id<MTLLibrary> library = compile(@"add_one function_constant", nil);
+    const uint64_t compilations = fake_last_request()->compilations;
+    id<MTLFunction> function = [[library newFunctionWithName:@"add_one"] autorelease];
+    NSDictionary *constants = function.functionConstantsDictionary;
+    CHECK(constants.count == 3 && fake_last_request()->compilations == compilations);
+    MTLFunctionConstant *tile = [constants objectForKey:@"tile"];
+    CHECK([tile.name isEqual:@"tile"] && tile.index == 5 && tile.type == MTLDataTypeUShort3);
+    CHECK([(MTLFunctionConstant *)[constants objectForKey:@"masked"] type] == MTLDataTypeBool);
+    CHECK([(MTLFunctionConstant *)[constants objectForKey:@"odd"] type] == MTLDataTypeNone);
+    NSError *error = nil;
+    id<MTLComputePipelineState> pipeline = [device newComputePipelineStateWithFunction:function
+                                                                                 error:&error];
+    CHECK(pipeline && !error && fake_last_request()->compilations == compilations + 1);
+    [pipeline release];
+}
+
 static void functions_that_the_library_has_compiled_are_not_compiled_again(void) {
     id<MTLLibrary> library = compile(@"add_one", nil);
     MTLFunctionConstantValues *constants = [[MTLFunctionConstantValues new] autorelease];
@@ -227,6 +261,9 @@ int main(void) {
          constants_are_compiled_in_whatever_their_order},
         {"functions that the library has compiled are not compiled again",
          functions_that_the_library_has_compiled_are_not_compiled_again},
+        {"vectors and long numbers are constants", vectors_and_long_numbers_are_constants},
+        {"a function tells its constants and compiles with its pipeline",
+         a_function_tells_its_constants_and_compiles_with_its_pipeline},
         {"constants of other types are misuse", constants_of_other_types_are_misuse},
         {"constants without a value are zero beside others",
          constants_without_a_value_are_zero_beside_others},

@@ -26,8 +26,9 @@ static NSUInteger smaller_limit(NSUInteger limit, NSUInteger other) {
 - (instancetype)initWithDevice:(HMDevice *)device
                     descriptor:(MTLComputePipelineDescriptor *)descriptor
                          error:(NSError **)error {
-    _function = (HMFunction *)[descriptor.computeFunction retain];
-    if (![self check:device error:error]) {
+    HMFunction *function = (HMFunction *)descriptor.computeFunction;
+    _function = [[function compiled:error] retain];
+    if ((function && !_function) || ![self check:device error:error]) {
         [self release];
         return nil;
     }

@@ -5,11 +5,11 @@
 #import <Metal/MTLFunctionConstantValues.h>
 #include "msl.h"
 
-enum { HM_CONSTANT_TEXT = 40 };
+enum { HM_CONSTANT_TEXT = 128 }; /* four of the longest numbers */
 
 typedef struct HMConstant {
     uint32_t index;
-    char text[HM_CONSTANT_TEXT]; /* the value as MSL source */
+    char text[HM_CONSTANT_TEXT]; /* the value as MSL source, a vector's as its components */
 } HMConstant;
 
 /* In order of index, whatever the order in which they were set. */

@@ -1,4 +1,7 @@
 #include "HMFunction.h"
+#include <stdlib.h>
+#include "HMLibrary.h"
+#include "HMReflection.h"
 #include "errors.h"
 
 @implementation HMFunction
@@ -18,6 +21,7 @@
 - (void)dealloc {
     msl_library_release(_library);
     [_device release];
+    [_origin release];
     [_name release];
     [_label release];
     [super dealloc];
@@ -33,6 +37,29 @@
 
 - (MTLFunctionType)functionType {
     return MTLFunctionTypeKernel;
+}
+
+- (NSDictionary *)functionConstantsDictionary {
+    const size_t count = msl_library_declared_count(_library);
+    id *constants = (id *)calloc(2 * count + 1, sizeof(id)), *names = constants + count;
+    if (!constants) return [NSDictionary dictionary];
+    for (size_t i = 0; i < count; i++) {
+        MTLFunctionConstant *constant = HMConstantOf(msl_library_declared(_library, i));
+        constants[i] = constant;
+        names[i] = constant.name;
+    }
+    NSDictionary *dictionary = [NSDictionary dictionaryWithObjects:constants
+                                                           forKeys:names
+                                                             count:count];
+    free(constants);
+    return dictionary;
+}
+
+- (HMFunction *)compiled:(NSError **)error {
+    if (!_origin) return self;
+    MTLFunctionConstantValues *none = [[[MTLFunctionConstantValues alloc] init] autorelease];
+    return [(HMFunction *)[_origin newFunctionWithName:_name constantValues:none
+                                                 error:error] autorelease];
 }
 
 @end

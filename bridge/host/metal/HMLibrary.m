@@ -71,8 +71,9 @@
 }
 
 - (id<MTLFunction>)newFunctionWithName:(NSString *)functionName {
-    MTLFunctionConstantValues *none = [[[MTLFunctionConstantValues alloc] init] autorelease];
-    return [self newFunctionWithName:functionName constantValues:none error:NULL];
+    HMFunction *function = [self functionIn:_library named:functionName error:NULL];
+    if (function && !function->_kernel->entry) function->_origin = [self retain];
+    return function;
 }
 
 - (id<MTLFunction>)newFunctionWithName:(NSString *)name

@@ -5,9 +5,10 @@
 #import <Metal/Metal.h>
 #include "msl.h"
 
-/* Both autoreleased. */
+/* All autoreleased. */
 MTLComputePipelineReflection *HMReflect(const msl_kernel *kernel);
 
 MTLArgument *HMArgumentOf(id<MTLBinding> binding);
+MTLFunctionConstant *HMConstantOf(const msl_declared_constant *declared);
 
 #endif

@@ -14,39 +14,82 @@ static void format_float(char text[HM_CONSTANT_TEXT], double value) {
         snprintf(text, HM_CONSTANT_TEXT, "%af", value);
 }
 
-/* NO for a type that no constant of ours has. */
-static BOOL format_value(char text[HM_CONSTANT_TEXT], const void *value, MTLDataType type) {
+static void format_long(char text[HM_CONSTANT_TEXT], int64_t value) {
+    /* C++ has no literal for the least one. */
+    if (value == INT64_MIN)
+        snprintf(text, HM_CONSTANT_TEXT, "-%lldll-1", (long long)INT64_MAX);
+    else
+        snprintf(text, HM_CONSTANT_TEXT, "%lldll", (long long)value);
+}
+
+/* Bytes of one component, whose value goes to `text`; 0 for a type that no constant of ours has. */
+static size_t format_scalar(char text[HM_CONSTANT_TEXT], const void *value, MTLDataType type) {
     switch (type) {
     case MTLDataTypeBool:
         snprintf(text, HM_CONSTANT_TEXT, "%s", *(const bool *)value ? "true" : "false");
-        return YES;
+        return sizeof(bool);
     case MTLDataTypeChar:
         snprintf(text, HM_CONSTANT_TEXT, "%d", *(const int8_t *)value);
-        return YES;
+        return sizeof(int8_t);
     case MTLDataTypeUChar:
         snprintf(text, HM_CONSTANT_TEXT, "%d", *(const uint8_t *)value);
-        return YES;
+        return sizeof(uint8_t);
     case MTLDataTypeShort:
         snprintf(text, HM_CONSTANT_TEXT, "%d", *(const int16_t *)value);
-        return YES;
+        return sizeof(int16_t);
     case MTLDataTypeUShort:
         snprintf(text, HM_CONSTANT_TEXT, "%d", *(const uint16_t *)value);
-        return YES;
+        return sizeof(uint16_t);
     case MTLDataTypeInt:
         snprintf(text, HM_CONSTANT_TEXT, "%d", *(const int32_t *)value);
-        return YES;
+        return sizeof(int32_t);
     case MTLDataTypeUInt:
         snprintf(text, HM_CONSTANT_TEXT, "%uu", *(const uint32_t *)value);
-        return YES;
+        return sizeof(uint32_t);
+    case MTLDataTypeLong:
+        format_long(text, *(const int64_t *)value);
+        return sizeof(int64_t);
+    case MTLDataTypeULong:
+        snprintf(text, HM_CONSTANT_TEXT, "%lluull", *(const unsigned long long *)value);
+        return sizeof(uint64_t);
     case MTLDataTypeHalf:
         format_float(text, *(const _Float16 *)value);
-        return YES;
+        return sizeof(_Float16);
     case MTLDataTypeFloat:
         format_float(text, *(const float *)value);
-        return YES;
+        return sizeof(float);
     default:
-        return NO;
+        return 0;
     }
+}
+
+/* The scalar of a vector's type, which Metal numbers behind it. */
+static MTLDataType scalar_of(MTLDataType type, NSUInteger *components) {
+    static const MTLDataType SCALARS[] = {MTLDataTypeBool,  MTLDataTypeChar,   MTLDataTypeUChar,
+                                          MTLDataTypeShort, MTLDataTypeUShort, MTLDataTypeInt,
+                                          MTLDataTypeUInt,  MTLDataTypeLong,   MTLDataTypeULong,
+                                          MTLDataTypeHalf,  MTLDataTypeFloat};
+    for (size_t i = 0; i < sizeof SCALARS / sizeof SCALARS[0]; i++) {
+        if (type < SCALARS[i] || type > SCALARS[i] + 3) continue;
+        *components = type - SCALARS[i] + 1;
+        return SCALARS[i];
+    }
+    return MTLDataTypeNone;
+}
+
+/* Components with ", " between. NO for a type that no constant of ours has. */
+static BOOL format_value(char text[HM_CONSTANT_TEXT], const void *value, MTLDataType type) {
+    NSUInteger components = 0;
+    const MTLDataType scalar = scalar_of(type, &components);
+    const char *component = value;
+    text[0] = '\0';
+    for (NSUInteger i = 0; i < components; i++) {
+        char one[HM_CONSTANT_TEXT];
+        component += format_scalar(one, component, scalar);
+        const size_t length = strlen(text);
+        snprintf(text + length, HM_CONSTANT_TEXT - length, "%s%s", i ? ", " : "", one);
+    }
+    return components > 0;
 }
 
 @implementation MTLFunctionConstantValues

@@ -170,13 +170,14 @@ std::string prelude(const msl_request &request, const Rewritten &rewritten) {
 
 // `kernels`: those that become callable.
 std::string compiled_text(const Compilation &compilation, const Rewritten &rewritten,
-                          const std::vector<Kernel> &kernels) {
+                          const std::vector<Kernel> &kernels,
+                          const std::vector<DeclaredConstant> &declared = {}) {
     const msl_request &request = compilation.request;
     const std::string source = source_text(request);
     const std::string digest = hexadecimal(Sha256::of(source));
     try {
         return prelude(request, rewritten) + rewritten.text +
-               glue(kernels, digest, describe_function_constants(request));
+               glue(kernels, {digest, describe_function_constants(request), declared});
     } catch (const TextError &error) {
         refuse(error, {source, rewritten.text, {}});
     }
@@ -219,11 +220,15 @@ Arguments compile_arguments(const Compilation &compilation, const Rewritten &rew
     return arguments;
 }
 
-// Of the text with the glue for `kernels`: whether clang has no objection.
+// Of the text with the glue for `kernels`: whether clang has no objection, and what it prints of
+// the function constants.
 Finished try_syntax(const Compilation &compilation, const Rewritten &rewritten,
                     const std::string &text) {
     Arguments arguments = compile_arguments(compilation, rewritten);
-    append(arguments, {"-fsyntax-only", "-D__MSL_CHECK", "-"});
+    append(arguments, {"-fsyntax-only", "-D__MSL_CHECK"});
+    if (!rewritten.constants.empty())
+        arguments.insert(arguments.end(), DECLARED_OPTIONS.begin(), DECLARED_OPTIONS.end());
+    arguments.push_back("-");
     return run_program(arguments, text);
 }
 
@@ -349,8 +354,9 @@ void append_bounds(Arguments &arguments, const Toolchain &toolchain) {
 
 // Stage 2: an object file.
 std::string compile_kernels(const Compilation &compilation, const Rewritten &rewritten,
-                            const std::vector<Kernel> &kernels) {
-    const std::string text = compiled_text(compilation, rewritten, kernels);
+                            const std::vector<Kernel> &kernels,
+                            const std::vector<DeclaredConstant> &declared) {
+    const std::string text = compiled_text(compilation, rewritten, kernels, declared);
     Arguments arguments = compile_arguments(compilation, rewritten);
     append(arguments, LINE_TABLE_OPTIONS);
     append_bounds(arguments, compilation.toolchain);
@@ -358,10 +364,13 @@ std::string compile_kernels(const Compilation &compilation, const Rewritten &rew
     const Finished finished = run_program(arguments, text);
     if (finished.status == 0) return finished.output;
     // Array bounds and template arguments: nothing but the missing values may be wrong with them.
-    const std::vector<FunctionConstant> missing =
-        constants_without_value(rewritten.constants, compilation.request, finished.errors);
-    if (!missing.empty() && try_syntax(compilation, rewritten, text).status == 0) {
-        refuse_without(missing, compilation.request);
+    const std::vector<FunctionConstant> blamed =
+        constants_in_error(rewritten.constants, finished.errors);
+    if (!blamed.empty()) {
+        const Finished syntax = try_syntax(compilation, rewritten, text);
+        const std::vector<FunctionConstant> missing =
+            constants_without_value(blamed, declared_constants(syntax.output), compilation.request);
+        if (syntax.status == 0 && !missing.empty()) refuse_without(missing, compilation.request);
     }
     const std::string source = source_text(compilation.request);
     refuse(compilation, rewritten, finished, {source, text, glue_positions(kernels)});
@@ -379,10 +388,11 @@ void refuse_giant_block(const std::string &library) {
 }
 
 std::string build(const Compilation &compilation, const Rewritten &rewritten,
-                  const std::vector<Kernel> &kernels, bool checked) {
+                  const std::vector<Kernel> &kernels, bool checked,
+                  const std::vector<DeclaredConstant> &declared = {}) {
     std::future<void> rules;
     if (!checked) rules = begin_check(compilation, rewritten, kernels);
-    std::string object = compile_kernels(compilation, rewritten, kernels);
+    std::string object = compile_kernels(compilation, rewritten, kernels, declared);
     if (!checked) finish(rules);
     const std::vector<FunctionConstant> missing = missing_constants(ElfSymbols(object));
     if (!missing.empty()) refuse_without(missing, compilation.request);
@@ -403,7 +413,12 @@ std::string compile(const Compilation &compilation) {
     }
     // All but instances of templates was checked with the text.
     const bool checked = function && std::none_of(kernels.begin(), kernels.end(), is_instance);
-    return build(compilation, rewritten, kernels, checked);
+    std::vector<DeclaredConstant> declared;
+    if (!function && !rewritten.constants.empty()) {
+        const std::string text = compiled_text(compilation, rewritten, {});
+        declared = declared_constants(try_syntax(compilation, rewritten, text).output);
+    }
+    return build(compilation, rewritten, kernels, checked, declared);
 }
 
 std::string check(const Compilation &compilation) {
@@ -421,7 +436,8 @@ std::string check(const Compilation &compilation) {
     std::vector<std::string> names;
     for (const Kernel &kernel : rewritten.kernels)
         names.push_back(kernel.name);
-    return list_kernels(names, hexadecimal(Sha256::of(source)));
+    return list_kernels(names, hexadecimal(Sha256::of(source)),
+                        declared_constants(finished.output));
 }
 
 }  // namespace msl

@@ -20,12 +20,15 @@ void define(Tokens &tokens, size_t first, size_t open, size_t close,
     const size_t end = tokens[close + 1] == ";" ? close + 1 : close;
     tokens.blank(open, end - 1);
     tokens.replace(open - 1, "&" + constant.name);
-    const std::string type = "__msl::remove_cv_t<__msl::remove_reference_t<decltype(" +
-                             constant.name + ")>>",
-                      value = "__msl::function_constant<" + type + ", (" + constant.index +
-                              "), struct __msl_named_" + constant.name + ">::";
-    tokens.replace(end, " = " + value + "value; constexpr bool __msl_defined_" + constant.name +
-                            " = " + value + "defined;");
+    const std::string &name = constant.name;
+    const std::string type =
+                          "__msl::remove_cv_t<__msl::remove_reference_t<decltype(" + name + ")>>",
+                      arguments = type + ", (" + constant.index + ")",
+                      value = "__msl::function_constant<" + arguments + ", struct __msl_named_" +
+                              name + ">::";
+    tokens.replace(end, " = " + value + "value; constexpr bool __msl_defined_" + name + " = " +
+                            value + "defined; constexpr int __msl_declared_" + name +
+                            " = __msl::declared_constant<" + arguments + ">;");
 }
 
 }  // namespace
@@ -51,23 +54,50 @@ define_function_constants(Tokens &tokens, const std::vector<Declaration> &declar
     return constants;
 }
 
-std::vector<FunctionConstant>
-constants_without_value(const std::vector<FunctionConstant> &constants, const msl_request &request,
-                        const std::string &error) {
-    const auto has_value = [&](const FunctionConstant &constant) {
-        return std::any_of(request.constants, request.constants + request.constant_count,
-                           [&](const msl_constant &given) {
-                               return std::to_string(given.index) == constant.index;
-                           });
-    };
+std::vector<DeclaredConstant> declared_constants(const std::string &syntax_tree) {
+    // VarDecl 0x1234 <...> col:5 __msl_declared_flag 'const int' constexpr cinit
+    // |-value: Int 393
+    static const std::regex pattern(
+        R"(VarDecl [^\n]* __msl_declared_(\w+) 'const int'[^\n]*\n[^\n]*value: Int (\d+))");
+    static const char *const scalars[] = {"",    "bool", "char", "uchar", "short", "ushort",
+                                          "int", "uint", "long", "ulong", "half",  "float"};
+    std::vector<DeclaredConstant> declared;
+    const std::sregex_iterator end;
+    for (std::sregex_iterator at(syntax_tree.begin(), syntax_tree.end(), pattern); at != end;
+         at++) {
+        const unsigned long packed = std::stoul((*at)[2]);
+        const unsigned long width = packed % 8;
+        const std::string scalar = scalars[packed % 128 / 8];
+        declared.push_back({(*at)[1], uint32_t(packed / 128),
+                            width > 1 ? scalar + std::to_string(width) : scalar});
+    }
+    return declared;
+}
+
+std::vector<FunctionConstant> constants_in_error(const std::vector<FunctionConstant> &constants,
+                                                 const std::string &error) {
     const std::vector<Token> words = lex(error);
-    const auto is_named = [&](const FunctionConstant &constant) {
-        return std::any_of(words.begin(), words.end(),
-                           [&](const Token &word) { return word.text == constant.name; });
-    };
     std::vector<FunctionConstant> found;
     for (const FunctionConstant &constant : constants) {
-        if (!has_value(constant) && is_named(constant)) found.push_back(constant);
+        const auto is_it = [&](const Token &word) { return word.text == constant.name; };
+        if (std::any_of(words.begin(), words.end(), is_it)) found.push_back(constant);
+    }
+    return found;
+}
+
+std::vector<FunctionConstant>
+constants_without_value(const std::vector<FunctionConstant> &constants,
+                        const std::vector<DeclaredConstant> &declared, const msl_request &request) {
+    std::vector<FunctionConstant> found;
+    for (const FunctionConstant &constant : constants) {
+        const auto entry =
+            std::find_if(declared.begin(), declared.end(), [&](const DeclaredConstant &candidate) {
+                return candidate.name == constant.name;
+            });
+        if (entry == declared.end()) continue;
+        const auto is_it = [&](const msl_constant &given) { return given.index == entry->index; };
+        if (std::none_of(request.constants, request.constants + request.constant_count, is_it))
+            found.push_back({constant.name, std::to_string(entry->index)});
     }
     return found;
 }

@@ -231,21 +231,26 @@ std::vector<Position> glue_positions(const std::vector<Kernel> &kernels) {
     return all;
 }
 
-std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest,
-                 const std::string &constants) {
-    std::string text = "\n#line 1 \"" + std::string(GLUE_NAME) + "\"\n", rows;
+std::string glue(const std::vector<Kernel> &kernels, const LibraryFacts &facts) {
+    std::string text = "\n#line 1 \"" + std::string(GLUE_NAME) + "\"\n", rows, constants;
     for (size_t i = 0; i < kernels.size(); i++) {
         const KernelGlue kernel(kernels[i], i);
         text += kernel.text();
         rows += kernel.row();
     }
+    for (const DeclaredConstant &constant : facts.declared) {
+        constants += "{\"" + constant.name + "\", " + std::to_string(constant.index) + ", \"" +
+                     constant.type + "\"}, ";
+    }
     // The label is needed because msl_image names a type too.
     return text + "static const msl_kernel __msl_kernels[] = { " + rows +
+           "{} };\nstatic const msl_declared_constant __msl_declared[] = { " + constants +
            "{} };\nextern \"C\" __attribute__((visibility(\"default\"))) const msl_image "
            "__msl_image __asm__(\"msl_image\");\nconst msl_image __msl_image = { "
            "MSL_ABI_VERSION, " +
-           std::to_string(kernels.size()) + ", __msl_kernels, __msl::bind, \"" + source_digest +
-           "\", R\"_(" + constants + ")_\" };\n";
+           std::to_string(kernels.size()) + ", __msl_kernels, __msl::bind, \"" +
+           facts.source_digest + "\", R\"_(" + facts.constants + ")_\", " +
+           std::to_string(facts.declared.size()) + ", __msl_declared };\n";
 }
 
 }  // namespace msl

@@ -1,6 +1,7 @@
 // The C++ behind the user's text that makes its kernels callable: an entry function and a
 // description for each, in the one symbol that a compiled library exports.
 #pragma once
+#include "function_constants.h"
 #include "kernels.h"
 
 namespace msl {
@@ -15,8 +16,13 @@ std::vector<std::string_view> argument_attributes();
 // lines behind them are about nothing of the user's.
 std::vector<Position> glue_positions(const std::vector<Kernel> &kernels);
 
+// What the library says of its text.
+struct LibraryFacts {
+    std::string source_digest, constants;  // as msl_image has them
+    std::vector<DeclaredConstant> declared;
+};
+
 // Throws TextError for a kernel that cannot be called.
-std::string glue(const std::vector<Kernel> &kernels, const std::string &source_digest,
-                 const std::string &constants);
+std::string glue(const std::vector<Kernel> &kernels, const LibraryFacts &facts);
 
 }  // namespace msl

@@ -1,5 +1,7 @@
-// The kernels of a text that was only checked: their names, in the form of a library.
+// The kernels of a text that was only checked, and its function constants: names, in the form of a
+// library.
 #pragma once
+#include "function_constants.h"
 #include "msl.h"
 
 #include <string>
@@ -8,7 +10,8 @@
 namespace msl {
 
 // As the cache keeps it.
-std::string list_kernels(const std::vector<std::string> &names, const std::string &source_digest);
+std::string list_kernels(const std::vector<std::string> &names, const std::string &source_digest,
+                         const std::vector<DeclaredConstant> &constants);
 
 class Listing {
   public:
@@ -22,6 +25,8 @@ class Listing {
     std::vector<std::string> names_;
     std::string source_digest_;
     std::vector<msl_kernel> kernels_;
+    std::vector<DeclaredConstant> constants_;
+    std::vector<msl_declared_constant> declared_;
     msl_image image_ = {};
 };
 

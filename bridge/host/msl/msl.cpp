@@ -93,6 +93,14 @@ const char *msl_library_constants(const msl_library *library) {
     return library->image().constants;
 }
 
+size_t msl_library_declared_count(const msl_library *library) {
+    return library->image().declared_count;
+}
+
+const msl_declared_constant *msl_library_declared(const msl_library *library, size_t i) {
+    return &library->image().declared[i];
+}
+
 uint32_t msl_kernel_static_memory(const msl_library *library, const msl_kernel *kernel) {
     return library->static_memory(kernel);
 }

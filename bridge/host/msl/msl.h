@@ -23,7 +23,8 @@ typedef struct msl_macro {
     const char *value;
 } msl_macro;
 
-/* A function constant. `text` is its value as C++ source, e.g. "true", "-3", "1.5f". */
+/* A function constant. `text` is its value as C++ source, e.g. "true", "-3", "1.5f"; a vector's are
+ * its components: "1, 2". */
 typedef struct msl_constant {
     uint32_t index;
     const char *text;
@@ -79,6 +80,9 @@ const msl_kernel *msl_library_find(const msl_library *library, const char *name)
 const char *msl_library_source_digest(const msl_library *library);
 /* The function constants that it was compiled with, by index: "2=true,400=32". "": none. */
 const char *msl_library_constants(const msl_library *library);
+/* The function constants that its text declares; none of a library of one kernel. */
+size_t msl_library_declared_count(const msl_library *library);
+const msl_declared_constant *msl_library_declared(const msl_library *library, size_t i);
 /* Bytes of `threadgroup` variables that the kernel itself declares. */
 uint32_t msl_kernel_static_memory(const msl_library *library, const msl_kernel *kernel);
 /* The calling OS thread's copy of the library's `threadgroup` variables (a thread-local block). */

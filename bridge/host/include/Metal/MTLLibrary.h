@@ -50,11 +50,23 @@ MTL_EXTERN NSErrorDomain const MTLLibraryErrorDomain;
 @property (readwrite, nonatomic) MTLLanguageVersion languageVersion;
 @end
 
+@interface MTLFunctionConstant : NSObject {
+  @private
+    NSString *_name;
+    MTLDataType _type;
+    NSUInteger _index;
+}
+@property (readonly) NSString *name;
+@property (readonly) MTLDataType type;
+@property (readonly) NSUInteger index;
+@end
+
 @protocol MTLFunction <NSObject>
 @property (nullable, copy, atomic) NSString *label;
 @property (readonly) id<MTLDevice> device;
 @property (readonly) MTLFunctionType functionType;
 @property (readonly) NSString *name;
+@property (readonly) NSDictionary *functionConstantsDictionary; /* MTLFunctionConstant by name */
 @end
 
 @protocol MTLLibrary <NSObject>

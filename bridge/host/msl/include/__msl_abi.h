@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 enum {
-    MSL_ABI_VERSION = 7,
+    MSL_ABI_VERSION = 8,
     MSL_LANES = 32,           // threads of a SIMD-group
     MSL_MAX_THREADS = 1024,   // threads of a threadgroup
     MSL_MAX_BUFFERS = 31,     // argument indices
@@ -119,6 +119,14 @@ typedef struct msl_kernel {
     const msl_binding *bindings;
 } msl_kernel;
 
+// A function constant that the text declares.
+typedef struct msl_declared_constant {
+    const char *name;
+    uint32_t index;
+    const char
+        *type;  // as MSL spells it, e.g. "uchar4"; "": one that function constants cannot have
+} msl_declared_constant;
+
 // Each compiled library exports one, named `msl_image`.
 typedef struct msl_image {
     uint32_t abi_version;
@@ -127,6 +135,9 @@ typedef struct msl_image {
     void (*bind)(const msl_runtime *runtime);
     const char *source_digest;  // SHA-256 of the MSL text, in hex
     const char *constants;      // function constants compiled in: "2=true,400=32", by index
+    // All that the text declares, of a library of all its kernels.
+    uint32_t declared_count;
+    const msl_declared_constant *declared;
 } msl_image;
 
 #ifdef __cplusplus

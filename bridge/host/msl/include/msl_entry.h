@@ -63,6 +63,29 @@ constexpr msl_binding binding(const char *name, msl_binding_kind kind, bool used
             !is_const_v<T>, layout<T>::alignment, layout<T>::size};
 }
 
+// What a constant's type is, as declared_constants reads it: eight times the scalar's place in its
+// list, and the number of components. 0: one that function constants cannot have.
+template <class T> constexpr int constant_type() {
+    if constexpr (is_enum_v<T>) {
+        return constant_type<__underlying_type(T)>();
+    } else if constexpr (is_same_v<T, bool>) {
+        return 1 * 8 + 1;
+    } else if constexpr (is_integral_v<T>) {
+        constexpr int size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+        return (2 + 2 * size + (T(-1) > T(0))) * 8 + 1;
+    } else {
+        return is_same_v<T, half> ? 10 * 8 + 1 : is_same_v<T, float> ? 11 * 8 + 1 : 0;
+    }
+}
+template <class T> struct any_constant_type {
+    static constexpr int value = constant_type<T>();
+};
+template <class T, int N> struct any_constant_type<metal::vec<T, N>> {
+    static constexpr int value = constant_type<T>() && N <= 4 ? constant_type<T>() + N - 1 : 0;
+};
+template <class T, int INDEX>
+inline constexpr int declared_constant = INDEX * 128 + any_constant_type<T>::value;
+
 // The request's values are specialisations.
 template <int INDEX> struct constant_value {
     static_assert(INDEX >= 0 && INDEX < 65536, "indices of function constants go from 0 to 65535");

@@ -103,6 +103,7 @@ namespace __msl {
 
 using namespace metal;
 
+template <class T, int INDEX> inline constexpr int declared_constant = 0;
 template <class T, int INDEX, class NAME> struct function_constant {
     static constexpr bool defined = true;
     static constexpr __msl_space(2) T value = T(1);
