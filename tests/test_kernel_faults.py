@@ -2,6 +2,9 @@
 
 import platform
 import re
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -370,3 +373,60 @@ def test_lanes_that_return_before_a_simdgroup_barrier_are_a_fault_where_orders_a
     for order in ("lowest", "random"):
         with pytest.raises(fm.errors.CommandBufferError, match="31 of 32 threads wait at line"):
             synchronise(order, body)
+
+
+# Kernels that fault end their command buffer, whoever takes the signals over, and when.
+TAKEN_OVER = """
+import faulthandler
+import numpy as np
+import flashmetal as fm
+TEXT = "kernel void k(device uint *out [[buffer(0)]], constant uint &i [[buffer(1)]]) {out[i] = 1;}"
+device = fm.Device(engine="simt")
+registry = fm.KernelRegistry(device)
+registry.register_source("k", TEXT)
+pipeline = registry.get_pipeline("k")
+
+def run(index):
+    encoder = device.encoder()
+    encoder.dispatch(pipeline, {0: device.alloc(4, "u32"), 1: np.uint32(index).tobytes()}, 1, 1)
+    encoder.commit_and_wait()
+
+def faults():
+    try:
+        run(10**9)
+    except fm.errors.CommandBufferError as error:
+        return error.kind == "page_fault"
+"""
+SEQUENCES = {
+    "enabled before": "faulthandler.enable(); run(0); assert faults()",
+    "enabled after": "run(0); faulthandler.enable(); assert faults()",
+    "enabled after a fault": "assert faults(); faulthandler.enable(); assert faults()",
+    "enabled and disabled again and again": """
+for _ in range(30):
+    faulthandler.enable()
+    assert faults()
+    faulthandler.disable()
+    assert faults()
+faulthandler.enable()
+run(0)""",
+}
+
+
+def run_python(text):
+    return subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_a_kernel_faults_whoever_takes_signals_over(sequence):
+    ending = "\nassert faulthandler.is_enabled()\nprint('alive')"
+    process = run_python(TAKEN_OVER + SEQUENCES[sequence] + ending)
+    assert (process.stdout, process.stderr, process.returncode) == ("alive\n", "", 0)
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_faults_of_others_go_to_whom_they_belong(sequence):
+    process = run_python(TAKEN_OVER + SEQUENCES[sequence] + "\nfaulthandler._sigsegv()")
+    assert process.returncode == -signal.SIGSEGV
+    assert process.stderr.count("Fatal Python error: Segmentation fault") == 1

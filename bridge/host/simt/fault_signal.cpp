@@ -2,9 +2,16 @@
 #include "threadgroup.h"
 #include "time_limit.h"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <csetjmp>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <iterator>
 #include <mutex>
+#include <utility>
 
 namespace simt {
 namespace {
@@ -12,7 +19,12 @@ namespace {
 // The last two: traps that the compiler puts where it proved that nothing leads.
 constexpr int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 
-struct sigaction previous[std::size(SIGNALS)];
+// Whoever takes a signal over later, as Python's faulthandler does, may hand it back to the handler
+// that it found, ours. So we come in front of it again with another handler: each knows the one
+// that it stands before, and none gets a fault twice.
+constexpr size_t MOST_HANDLERS = 8;
+using Handler = void (*)(int, siginfo_t *, void *);
+struct sigaction previous[MOST_HANDLERS][std::size(SIGNALS)];
 
 // Where this OS thread goes on when guarded work touches memory that is not there. Reached without
 // a call, as signal handlers must.
@@ -22,11 +34,7 @@ bool is_access(int signal) {
     return signal == SIGSEGV || signal == SIGBUS;
 }
 
-void pass_on(int signal, siginfo_t *info, void *context) {
-    size_t i = 0;
-    while (SIGNALS[i] != signal)
-        i++;
-    const struct sigaction &before = previous[i];
+void pass_on(const struct sigaction &before, int signal, siginfo_t *info, void *context) {
     if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
     if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
         return before.sa_handler(signal);
@@ -38,13 +46,22 @@ void pass_on(int signal, siginfo_t *info, void *context) {
     if (sent) raise(signal);
 }
 
-SIMT_NO_ASAN void on_fault(int signal, siginfo_t *info, void *context) {
+size_t place_of(int signal) {
+    size_t i = 0;
+    while (SIGNALS[i] != signal)
+        i++;
+    return i;
+}
+
+template <size_t LEVEL> SIMT_NO_ASAN void on_fault(int signal, siginfo_t *info, void *context) {
     Threadgroup *group = running;
     const bool sent = info->si_code <= 0;
     if (group == nullptr && landing != nullptr && is_access(signal) && !sent) {
         siglongjmp(*landing, 1);
     }
-    if (group == nullptr || sent) return pass_on(signal, info, context);
+    if (group == nullptr || sent) {
+        return pass_on(previous[LEVEL][place_of(signal)], signal, info, context);
+    }
     group->incident.kind = SIMT_FAULT_PAGE;
     group->incident.signal = signal;
     group->incident.code = info->si_code;
@@ -55,20 +72,59 @@ SIMT_NO_ASAN void on_fault(int signal, siginfo_t *info, void *context) {
 #endif
 }
 
-void install() {
-    struct sigaction action = {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < std::size(SIGNALS); i++)
-        sigaction(SIGNALS[i], &action, &previous[i]);
+template <size_t... LEVEL>
+constexpr std::array<Handler, sizeof...(LEVEL)> all_handlers(std::index_sequence<LEVEL...>) {
+    return {on_fault<LEVEL>...};
+}
+constexpr auto HANDLERS = all_handlers(std::make_index_sequence<MOST_HANDLERS>());
+
+// Which of ours it is; MOST_HANDLERS: none.
+size_t level_of(const struct sigaction &action) {
+    if (!(action.sa_flags & SA_SIGINFO)) return MOST_HANDLERS;
+    return size_t(std::find(HANDLERS.begin(), HANDLERS.end(), action.sa_sigaction) -
+                  HANDLERS.begin());
+}
+
+// The next handler to put in front of others, by signal.
+std::atomic<size_t> next_level[std::size(SIGNALS)];
+
+void take_over(size_t place) {
+    struct sigaction present;
+    sigaction(SIGNALS[place], nullptr, &present);
+    const size_t level = level_of(present);
+    if (level < MOST_HANDLERS) {
+        next_level[place] = level + 1;  // those before it have let go
+        return;
+    }
+    if (next_level[place] == MOST_HANDLERS) return;
+    struct sigaction ours = {};
+    ours.sa_sigaction = HANDLERS[next_level[place]];
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&ours.sa_mask);
+    previous[next_level[place]][place] = present;
+    sigaction(SIGNALS[place], &ours, nullptr);
+    next_level[place]++;
 }
 
 }  // namespace
 
 void fault_signal_install() {
-    static std::once_flag once;
-    std::call_once(once, install);
+    // Who takes over one of them, or lets go, does it with the first.
+    struct sigaction present;
+    sigaction(SIGNALS[0], nullptr, &present);
+    if (level_of(present) + 1 == next_level[0]) return;
+    static std::mutex mutex;
+    const std::lock_guard<std::mutex> lock(mutex);
+    for (size_t place = 0; place < std::size(SIGNALS); place++)
+        take_over(place);
+}
+
+void fault_signal_install_now_and_then() {
+    static std::atomic<int64_t> last{-1};
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    const int64_t tick = int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
+    if (last.exchange(tick, std::memory_order_relaxed) != tick) fault_signal_install();
 }
 
 void fault_signal_exempt(sigset_t &blocked) {

@@ -8,7 +8,12 @@ namespace simt {
 struct Threadgroup;
 
 // Takes over the signals of such faults, once. Faults elsewhere go to whom they went before.
+// Takes over the signals of such faults, unless it has them: others may take them over between
+// launches. Faults elsewhere go to whom they went before. A system call each time.
 void fault_signal_install();
+// The same, without a look while the system's coarse clock stands still, a few milliseconds: for
+// work that takes little longer than the call.
+void fault_signal_install_now_and_then();
 
 // Takes out of a set what a thread that runs kernels must not block.
 void fault_signal_exempt(sigset_t &blocked);

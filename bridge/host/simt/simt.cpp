@@ -109,7 +109,7 @@ void simt_checker_release(simt_checker *checker) {
 
 bool simt_pool_for(simt_pool *pool, uint32_t count, simt_task task, void *context) {
     if (count == 0) return true;
-    simt::fault_signal_install();
+    simt::fault_signal_install_now_and_then();
     simt::Tasks tasks(count, task, context);
     pool->run_anywhere(tasks, count);
     return tasks.intact();
