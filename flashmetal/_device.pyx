@@ -80,6 +80,11 @@ cdef class Device:
         An option other than the default on Apple's Metal.
     InvalidState
         The process was forked after it had made a device.
+
+    Warns
+    -----
+    CacheWarning
+        Once, when FLASHMETAL_CACHE_DIR names a folder that cannot keep compiled kernels.
     """
 
     def __cinit__(self, engine="auto", threads=None, tensor_api=True, max_threads=None,
@@ -115,6 +120,7 @@ cdef class Device:
             device_get_info(self.handle, &self.info)
         self.registry_id = self.info.registry_id
         self.checks = checks
+        _host.warn_of_cache()
 
     def __dealloc__(self):
         with nogil:

@@ -4,6 +4,7 @@ Every function raises `UnsupportedFeature` on Apple's Metal, except `available` 
 """
 
 import os
+import warnings
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport uint32_t, uint64_t
@@ -14,10 +15,11 @@ from flashmetal._device cimport MOST_THREADS
 from flashmetal._integer cimport to_integer
 
 from flashmetal import resources
-from flashmetal.errors import InvalidArgument, UnsupportedFeature
+from flashmetal.errors import CacheWarning, InvalidArgument, UnsupportedFeature
 
 __all__ = [
     "available",
+    "cache_fault",
     "cache_folder",
     "compile_count",
     "compiler",
@@ -33,6 +35,7 @@ __all__ = [
     "set_cache",
     "set_faults",
     "set_limits",
+    "warn_of_cache",
 ]
 
 
@@ -69,6 +72,7 @@ cdef extern from "control.h" nogil:
         void (*set_cache)(const char *folder) noexcept
         void (*set_interruption)(c_bool (*interrupted)() noexcept nogil) noexcept
         char *(*cache)() noexcept
+        char *(*cache_fault)() noexcept
         char *(*compiler)() noexcept nogil
         uint64_t (*compile_count)() noexcept
         double (*multiply_adds)(uint32_t threads) noexcept nogil
@@ -76,6 +80,7 @@ cdef extern from "control.h" nogil:
 
 
 cdef bint prepared = False
+cdef bint looked_at_cache = False
 
 
 cdef const hm_control *control() except NULL:
@@ -105,6 +110,15 @@ cdef c_bool is_interrupted() noexcept nogil:
     # What a signal handler has raised stays raised: see raise_error in _bridge.
     with gil:
         return PyErr_CheckSignals() != 0
+def warn_of_cache():
+    """Warn, once, when FLASHMETAL_CACHE_DIR names a folder that keeps nothing."""
+    global looked_at_cache
+    if looked_at_cache or not available():
+        return
+    looked_at_cache = True
+    fault = cache_fault()
+    if fault is not None:
+        warnings.warn(CacheWarning(fault))
 
 
 def set_faults(spec=None):
@@ -198,6 +212,11 @@ def set_cache(folder=None):
     """Keep compiled kernels in this folder; None: where the environment says."""
     cdef bytes path = None if folder is None else os.fsencode(folder)
     control().set_cache(c_string(path))
+
+
+def cache_fault():
+    """Say why the folder that FLASHMETAL_CACHE_DIR names keeps nothing; None when it does."""
+    return take_text(control().cache_fault())
 
 
 def cache_folder():

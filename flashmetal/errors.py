@@ -12,6 +12,7 @@ import sys
 
 __all__ = [
     "BufferAllocationError",
+    "CacheWarning",
     "CommandBufferError",
     "DeviceNotFound",
     "F16Overflow",
@@ -59,6 +60,16 @@ class FlashMetalError(Exception):
         """Make the error from what the bridge reports: Metal's text and code, the caller's name."""
         del code, name
         return cls(message)
+
+
+class CacheWarning(FlashMetalError, UserWarning):
+    """The folder that FLASHMETAL_CACHE_DIR names keeps no compiled kernels: a warning, once."""
+
+    def __str__(self) -> str:
+        return (
+            f"FLASHMETAL_CACHE_DIR keeps no compiled kernels, so that each process compiles them "
+            f"anew: {self.args[0]}"
+        )
 
 
 class DeviceNotFound(FlashMetalError, RuntimeError):

@@ -18,6 +18,12 @@ EXAMPLES = [
         "Shader compilation error for 'scale': line 1\nline 2",
     ),
     (E.BufferAllocationError(77), MemoryError, "Failed to allocate Metal buffer of 77 bytes"),
+    (
+        E.CacheWarning("/x: Not a directory"),
+        UserWarning,
+        "FLASHMETAL_CACHE_DIR keeps no compiled kernels, so that each process compiles them anew: "
+        "/x: Not a directory",
+    ),
     (E.InvalidArgument("n is 3"), ValueError, "Invalid argument: n is 3"),
     (E.InvalidType("n is None"), TypeError, "Invalid argument: n is None"),
     (

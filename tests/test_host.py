@@ -1,5 +1,9 @@
 """The controls of the host device: faults, limits, counts."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -63,3 +67,36 @@ def test_limits_of_the_cpu_take_threads_and_memory(host):
         host.read_rate(bytes(512), threads=2)
     with pytest.raises((BufferError, ValueError)):
         host.read_rate(np.ones((64, 64), "f4")[:, ::2])
+
+
+def run_with_cache(folder, *options):
+    text = "import flashmetal as fm; fm.Device(); fm.Device(); print('made')"
+    return subprocess.run(
+        [sys.executable, *options, "-c", text],
+        env={**os.environ, "FLASHMETAL_CACHE_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_cache_that_keeps_nothing_is_warned_of_once(host, tmp_path):
+    (tmp_path / "file").write_text("")
+    process = run_with_cache(tmp_path / "file" / "cache")
+    assert (process.returncode, process.stdout) == (0, "made\n")
+    assert process.stderr.count("CacheWarning: FLASHMETAL_CACHE_DIR keeps no compiled kernels") == 1
+    assert f"compiles them anew: {tmp_path}/file/cache: Not a directory" in process.stderr
+    process = run_with_cache(tmp_path / "file", "-W", "error")
+    assert process.returncode == 1
+    assert f"{tmp_path}/file: Not a directory" in process.stderr
+
+
+def test_a_cache_that_others_may_write_to_is_warned_of(host, tmp_path):
+    tmp_path.chmod(0o770)
+    stderr = run_with_cache(tmp_path).stderr
+    assert f"{tmp_path}: another user owns it or may write to it" in stderr
+
+
+def test_a_cache_that_is_kept_is_not_warned_of(host, tmp_path):
+    assert run_with_cache(tmp_path / "new" / "folder", "-W", "error").stderr == ""

@@ -48,6 +48,9 @@ typedef struct hm_control {
     /* The folder of the cache, and what the compiler of kernels calls itself; NULL: there is none.
      * The caller frees them. */
     char *(*cache)(void);
+    /* Why the folder that FLASHMETAL_CACHE_DIR names keeps nothing; malloc'ed; NULL: it does, or
+     * there is no such name. */
+    char *(*cache_fault)(void);
     char *(*compiler)(void);
     uint64_t (*compile_count)(void); /* runs of the compiler since the start */
     /* What the CPU does at most, measured: GFLOP/s of f32 multiply-adds, and GB/s of reading this

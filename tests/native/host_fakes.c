@@ -216,6 +216,10 @@ void msl_set_cache(const char *folder) {
     (void)folder;
 }
 
+char *msl_cache_fault(void) {
+    return NULL;
+}
+
 char *msl_cache_folder(void) {
     return NULL;
 }

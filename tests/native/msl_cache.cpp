@@ -82,6 +82,19 @@ static void stores_and_finds(const std::string &parent) {
     CHECK(!msl::Cache(open_umask).find(msl::Sha256::of("other"), content));
 }
 
+static void says_why_nothing_is_kept(const std::string &parent) {
+    const std::string folder = fresh(parent);
+    CHECK(msl::Cache::fault(folder).empty());
+    CHECK(msl::Cache::fault(parent + "/new/folder").empty());
+    chmod(folder.c_str(), 0770);
+    CHECK(msl::Cache::fault(folder) == "another user owns it or may write to it");
+    CHECK(msl::Cache::fault(entry_of(folder)) == strerror(ENOTDIR));
+    CHECK(msl::Cache::fault(entry_of(folder) + "/below") == strerror(ENOTDIR));
+    fs::create_directory_symlink(folder, parent + "/another");
+    CHECK(msl::Cache::fault(parent + "/another") == strerror(ENOTDIR));
+    CHECK(!msl::Cache::fault("/proc/nothing").empty());
+}
+
 static void damaged_entries_are_not_there(const std::string &parent) {
     const std::string folder = fresh(parent), entry = entry_of(folder);
     const std::string bytes = read_file(entry);
@@ -216,6 +229,7 @@ int main() {
     const msl::TemporaryFolder folder;
     tells_every_damage();
     stores_and_finds(folder.path());
+    says_why_nothing_is_kept(folder.path());
     damaged_entries_are_not_there(folder.path());
     entries_of_others_are_not_used(folder.path());
     folders_of_others_are_not_used(folder.path());

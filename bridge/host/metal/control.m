@@ -22,6 +22,7 @@ const hm_control *hm_get_control(void) {
         .set_cache = msl_set_cache,
         .set_interruption = msl_set_interruption,
         .cache = msl_cache_folder,
+        .cache_fault = msl_cache_fault,
         .compiler = msl_compiler_version,
         .compile_count = msl_compile_count,
         .multiply_adds = native_multiply_adds,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <dirent.h>
@@ -46,6 +47,14 @@ FileDescriptor open_folder(const std::string &path) {
     return FileDescriptor();
 }
 
+// Of a folder that open_folder has not taken.
+std::string problem_of(const std::string &path) {
+    struct stat status;
+    if (lstat(path.c_str(), &status) != 0) return std::strerror(errno);
+    if (!S_ISDIR(status.st_mode)) return std::strerror(ENOTDIR);
+    return is_private(status) ? std::strerror(errno) : "another user owns it or may write to it";
+}
+
 std::string entry_name(const Sha256::Digest &key) {
     return hexadecimal(key) + SUFFIX;
 }
@@ -84,6 +93,12 @@ void note_use(const FileDescriptor &file, const struct stat &status) {
 
 Cache::Cache(const std::string &folder, uint64_t limit)
     : folder_(open_folder(folder)), limit_(limit) {}
+
+std::string Cache::fault(const std::string &folder) {
+    const FileDescriptor opened = open_folder(folder);
+    if (!opened) return problem_of(folder);
+    return faccessat(opened.get(), ".", W_OK, AT_EACCESS) == 0 ? "" : std::strerror(errno);
+}
 
 bool Cache::find(const Sha256::Digest &key, std::string &content) const {
     if (!usable()) return false;

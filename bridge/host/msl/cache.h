@@ -13,6 +13,9 @@ class Cache {
     // a symbolic link, is not used.
     explicit Cache(const std::string &folder, uint64_t limit = DEFAULT_LIMIT);
 
+    // Why what is stored in the folder is not kept; "": it is.
+    static std::string fault(const std::string &folder);
+
     bool usable() const { return bool(folder_); }
     // Whether there is an undamaged entry of this user's.
     bool find(const Sha256::Digest &key, std::string &content) const;

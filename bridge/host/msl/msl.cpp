@@ -1,5 +1,6 @@
 #include "msl.h"
 
+#include "cache.h"
 #include "compile_cache.h"
 #include "cpu_level.h"
 #include "failure.h"
@@ -141,6 +142,12 @@ void msl_set_interruption(bool (*interrupted)(void)) {
 char *msl_cache_folder(void) {
     const std::string folder = msl::cache_folder();
     return folder.empty() ? nullptr : strdup(folder.c_str());
+}
+
+char *msl_cache_fault(void) {
+    const std::string folder = msl::named_cache_folder();
+    const std::string fault = folder.empty() ? folder : msl::Cache::fault(folder);
+    return fault.empty() ? nullptr : strdup((folder + ": " + fault).c_str());
 }
 
 char *msl_environment_fault(void) {

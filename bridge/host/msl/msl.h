@@ -120,6 +120,9 @@ void msl_set_cache(const char *folder); /* NULL: FLASHMETAL_CACHE_DIR, XDG_CACHE
 void msl_set_interruption(bool (*interrupted)(void));
 /* Of the on-disk cache; malloc'ed, the caller frees it; NULL: no usable one is named. */
 char *msl_cache_folder(void);
+/* Why the folder that FLASHMETAL_CACHE_DIR names keeps nothing; malloc'ed, the caller frees it;
+ * NULL: it does, or there is no such name. */
+char *msl_cache_fault(void);
 /* What is wrong with FLASHMETAL_CPU or FLASHMETAL_CACHE_DIR, which are ignored then; malloc'ed, the
  * caller frees it; NULL: nothing. */
 char *msl_environment_fault(void);

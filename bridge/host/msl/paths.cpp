@@ -51,6 +51,11 @@ std::string cache_folder() {
     return cache.empty() ? default_cache() : cache;
 }
 
+std::string named_cache_folder() {
+    const std::string own = variable(CACHE_VARIABLE);
+    return is_absolute(own) && cache_folder() == own ? own : "";
+}
+
 std::string cache_folder_fault() {
     const std::string own = variable(CACHE_VARIABLE);
     if (own.empty() || is_absolute(own)) return "";

@@ -12,6 +12,8 @@ std::string header_folder();
 // ~/.cache. Empty when none of these is an absolute path.
 void set_cache_folder(const char *folder);
 std::string cache_folder();
+// FLASHMETAL_CACHE_DIR, where it is in use; else empty.
+std::string named_cache_folder();
 // What is wrong with FLASHMETAL_CACHE_DIR, which is ignored then; empty: nothing.
 std::string cache_folder_fault();
 
