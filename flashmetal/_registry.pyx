@@ -11,6 +11,7 @@ from flashmetal._integer cimport to_integer
 from flashmetal._library cimport Library, compile_library, constants_in, names_in, open_library
 from flashmetal._pipeline cimport Pipeline, create_pipeline
 
+from flashmetal._argument import MISSING
 from flashmetal._once import Once
 from flashmetal._text import to_utf8
 from flashmetal.compile_options import CompileOptions
@@ -44,7 +45,7 @@ cdef class KernelRegistry:
         The same.
     """
 
-    def __cinit__(self, device):
+    def __cinit__(self, device=MISSING):
         need(device, Device, "KernelRegistry", "device")
         self.device = device
         self.kernels = {}
@@ -321,7 +322,7 @@ cdef class KernelRegistry:
             return False
         pairs = to_pairs(name, constants)
         table = kernel.program.tables.get(name)
-        if pairs and table is None:
+        if pairs and (table is None or not table.covers([key for key, _ in pairs])):
             return False
         once = kernel.pipelines.get(table.pack(pairs, name) if pairs else ())
         return once is not None and once.value is not None
@@ -413,7 +414,7 @@ cdef class Program:
             return ()
         table = self.tables.get(name)
         keys = [key for key, _ in pairs]
-        if table is None or not (table.whole or table.has(keys)):
+        if table is None or not table.covers(keys):
             table = self.tables[name] = self._read_table(device, name, pairs, keys)
         return table.pack(pairs, name)
 
@@ -423,7 +424,7 @@ cdef class Program:
         library = self.get_library(device, name, () if is_named else pairs)
         lines = constants_in(library, name)
         table = ConstantTable(lines, whole=False)
-        if table.has(keys):
+        if table.covers(keys):
             return table
         return ConstantTable(lines + constants_in(library, None), whole=True)
 

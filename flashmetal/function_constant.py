@@ -164,9 +164,9 @@ class ConstantTable:
             self.places.setdefault(constant.index, constant)
             self.places.setdefault(constant.name, constant)
 
-    def has(self, keys: Iterable[int | str]) -> bool:
-        """Whether all of these are declared."""
-        return all(key in self.places for key in keys)
+    def covers(self, keys: Iterable[int | str]) -> bool:
+        """Whether it says of each of these what it is, or that there is none."""
+        return self.whole or all(key in self.places for key in keys)
 
     def pack(
         self, pairs: Iterable[tuple[int | str, Any]], subject: str

@@ -9,7 +9,7 @@ import pathlib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import resources
 from .compile_options import CompileOptions
@@ -50,7 +50,7 @@ def _options_for(device: Device, shader: str) -> CompileOptions:
 def find_library(
     digest: str,
     options: CompileOptions,
-    constants: Iterable[tuple[int, object]],
+    constants: Iterable[tuple[int, Any]],
     device: Device,
 ) -> str | None:
     """Find the precompiled library of a source text.
@@ -79,8 +79,9 @@ def find_library(
         return None
     if device.is_host:
         # Constants are compiled in, and one name stands for the libraries of all CPU levels.
-        # Only integers are in their names.
-        pairs = sorted((index, value) for index, value in constants if isinstance(value, int))
+        pairs = sorted(constants)
+        if not all(isinstance(value, int) for _, value in pairs):
+            return None  # only integers are in their names
         stem = ".".join([shader, *(f"{index}={value:d}" for index, value in pairs)])
         return _find_file(f"{stem}.hostlib", f"{stem}.*.hostlib")
     return _find_file(f"{shader}.metallib", f"{shader}.metallib")

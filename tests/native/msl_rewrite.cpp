@@ -178,11 +178,15 @@ static void rewrites_literals() {
 
 static void rewrites_function_constants() {
     const msl::Rewritten result = msl::rewrite("constant bool on [[function_constant(BASE + 2)]];");
+    const std::string arguments =
+        "__msl::remove_cv_t<__msl::remove_reference_t<decltype(on)>>, (BASE + 2)";
     const std::string value =
-        "__msl::function_constant<__msl::remove_cv_t<__msl::remove_reference_t<decltype(on)>>, "
-        "(BASE + 2), struct __msl_named_on>::";
-    CHECK_TEXT(result.text, "static constant bool &on    = " + value +
-                                "value; constexpr bool __msl_defined_on = " + value + "defined;");
+        "__msl::function_constant<" + arguments + ", struct __msl_named_on>::";
+    CHECK_TEXT(result.text,
+               "static constant bool &on    = " + value +
+                   "value; constexpr bool __msl_defined_on = " + value +
+                   "defined; constexpr int __msl_declared_on = __msl::declared_constant<" +
+                   arguments + ">;");
     CHECK(result.constants.size() == 1 && result.constants[0].index == "BASE + 2");
     CHECK_TEXT(rewritten("constant int x = 3;"), "constant int x = 3;");
     const msl_constant constants[] = {{3, "true"}};
