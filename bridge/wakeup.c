@@ -27,8 +27,10 @@ static bool open_pipe(fm_wakeup *wakeup) {
     wakeup->reader = ends[0];
     wakeup->writer = ends[1];
     if (prepare(ends[0]) && prepare(ends[1])) return true;
+    const int cause = errno; /* closing may set another */
     close(ends[0]);
     close(ends[1]);
+    errno = cause;
     return false;
 }
 
@@ -40,10 +42,9 @@ fm_status fm_wakeup_create(fm_wakeup **out, fm_error *error) {
         *out = wakeup;
         return FM_OK;
     }
-    fm_status status =
-        fm_fail(error, FM_IO_FAILED, "the system has no pipe left: %s", strerror(errno));
+    const int cause = errno;
     free(wakeup);
-    return status;
+    return fm_fail(error, FM_IO_FAILED, "the system has no pipe left: %s", strerror(cause));
 }
 
 int fm_wakeup_descriptor(const fm_wakeup *wakeup) {

@@ -1,1 +1,3 @@
-# Nothing of this module is visible from Python.
+from typing import Any
+
+MISSING: Any

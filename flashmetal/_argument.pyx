@@ -6,6 +6,10 @@ import numpy as np
 
 __all__ = []
 
+# The default of what a constructor needs: refused by its name like all that it cannot be. Without a
+# default Cython would say how many arguments there are.
+MISSING = type("nothing", (), {"__repr__": lambda self: "nothing"})()
+
 
 cdef int need(object value, type kind, str subject, str what) except -1:
     if not isinstance(value, kind):
@@ -29,3 +33,7 @@ cdef bint need_truth(object value, str subject, str what) except -1:
     if isinstance(value, np.bool_) or (type(value) is int and value in (0, 1)):
         return bool(value)
     raise InvalidType(f"{subject}: {what} must be True or False, got {value!r}")
+
+
+cdef int raise_pending() except -1:
+    return -1

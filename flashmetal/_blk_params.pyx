@@ -7,6 +7,7 @@ from libc.stdint cimport INT32_MAX, uint32_t
 
 from flashmetal._words cimport to_bytes, to_u32, write_words
 
+from flashmetal._argument import MISSING
 from flashmetal.errors import InvalidArgument
 
 __all__ = ["BlkParams"]
@@ -42,7 +43,8 @@ cdef class BlkParams:
         When an integer does not fit 32 unsigned bits.
     """
 
-    def __init__(self, seq_len_q, seq_len_k, bq, bk, mask_row_stride=None):
+    def __init__(self, seq_len_q=MISSING, seq_len_k=MISSING, bq=MISSING, bk=MISSING,
+                 mask_row_stride=None):
         stride = seq_len_k if mask_row_stride is None else mask_row_stride
         self.words[SEQ_LEN_Q] = to_u32(seq_len_q, SUBJECT, "seq_len_q")
         self.words[SEQ_LEN_K] = to_u32(seq_len_k, SUBJECT, "seq_len_k")

@@ -21,7 +21,7 @@ from libc.string cimport memcpy, memset
 cimport cython
 
 from flashmetal cimport _device
-from flashmetal._argument cimport need_truth
+from flashmetal._argument cimport need_truth, raise_pending
 from flashmetal._bridge cimport (
     FM_ALLOCATION_FAILED,
     buffer_contents,
@@ -36,7 +36,7 @@ from flashmetal._bridge cimport (
 )
 from flashmetal._device cimport Device
 from flashmetal._dlpack cimport to_capsule
-from flashmetal._exporter cimport drain, held_memory, hold, release_buffer
+from flashmetal._exporter cimport MOST_DIMENSIONS, drain, held_memory, hold, release_buffer
 from flashmetal._integer cimport to_integer
 from flashmetal._live cimport enter_live, leave_live
 
@@ -60,9 +60,6 @@ cdef size_t SIZES[7]
 cdef list FORMAT_TEXTS = [None] * 7  # keeps what FORMATS points to
 cdef char *FORMATS[7]
 cdef int CODE_OF_LETTER[128]
-
-cdef enum:
-    MOST_DIMENSIONS = 64  # of the buffer protocol
 
 cdef size_t release_count = 0
 
@@ -335,10 +332,6 @@ cdef bint knows_versions(object version) except -1:
             f"__dlpack__: max_version must be None or (major, minor), got {version!r}"
         )
     return to_integer(version[0], 0, INT64_MAX, "__dlpack__", "max_version's major") >= 1
-
-
-cdef int raise_pending() except -1:
-    return -1
 
 
 cdef Buffer copied(Buffer source):

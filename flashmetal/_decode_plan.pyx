@@ -18,6 +18,7 @@ from flashmetal._plan cimport Plan, PlanWindow
 from flashmetal._registry cimport KernelRegistry
 from flashmetal._words cimport to_u32
 
+from flashmetal._argument import MISSING
 from flashmetal.errors import InvalidArgument
 
 __all__ = ["DecodePlan"]
@@ -56,8 +57,8 @@ cdef class DecodePlan(Plan):
         As `encode_attention` does; also when the caches have no whole row.
     """
 
-    def __cinit__(self, registry, q, k_cache, v_cache, out, *, n_heads, n_kv_heads, head_dim,
-                  scale=None):
+    def __cinit__(self, registry=MISSING, q=MISSING, k_cache=MISSING, v_cache=MISSING, out=MISSING,
+                  *, n_heads=MISSING, n_kv_heads=MISSING, head_dim=MISSING, scale=None):
         need(registry, KernelRegistry, "DecodePlan", "registry")
         cdef Device device = (<KernelRegistry>registry).device
         # A row at least; then all rows, so that no window can touch `out`.

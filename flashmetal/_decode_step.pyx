@@ -12,6 +12,7 @@ from flashmetal._encoder cimport CommandEncoder, need_encoder, record_barrier, r
 from flashmetal._plan cimport LaunchPlan, Plan, PlanBlock
 from flashmetal._words cimport to_u32
 
+from flashmetal._argument import MISSING
 from flashmetal.errors import InvalidArgument, InvalidType
 
 __all__ = ["Barrier", "DecodeStep"]
@@ -57,7 +58,7 @@ cdef class DecodeStep:
         devices.
     """
 
-    def __cinit__(self, entries):
+    def __cinit__(self, entries=MISSING):
         self.entries = to_tuple(entries)
         self.count = len(self.entries)
         self.blocks = <PlanBlock **>PyMem_Malloc(self.count * sizeof(PlanBlock *))

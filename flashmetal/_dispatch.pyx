@@ -18,6 +18,7 @@ from flashmetal._device cimport Device
 from flashmetal._integer cimport to_integer
 from flashmetal._pipeline cimport Pipeline
 
+from flashmetal._argument import MISSING
 from flashmetal._text import counted
 from flashmetal.errors import InvalidArgument, InvalidType
 
@@ -45,7 +46,7 @@ cdef class BufferWithOffset:
         When the offset is not inside the allocation.
     """
 
-    def __cinit__(self, buffer, offset):
+    def __cinit__(self, buffer=MISSING, offset=MISSING):
         need(buffer, Buffer, "BufferWithOffset", "buffer")
         self.buffer = buffer
         self.offset = to_integer(offset, 0, self.buffer.allocation.length - 1, "BufferWithOffset",

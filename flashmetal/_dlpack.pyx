@@ -13,7 +13,9 @@ from cpython.pycapsule cimport (
 )
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from flashmetal._exporter cimport held_memory, let_go, new_held, release_later
+from flashmetal._exporter cimport (
+    MOST_DIMENSIONS, held_memory, let_go, new_held, release_later,
+)
 
 from flashmetal.errors import InvalidArgument, UnsupportedDtype
 
@@ -28,7 +30,6 @@ cdef enum:
     COPIED = 1 << 1
     MAJOR = 1             # version of the structs
     MINOR = 0
-    MOST_AXES = 64
 
 cdef const char *UNVERSIONED = "dltensor"
 cdef const char *VERSIONED = "dltensor_versioned"
@@ -232,7 +233,7 @@ cdef int fill_view(held_memory *held, DLTensor *tensor, str name, str argument) 
     check_kind(tensor.device_type, name, argument)
     if tensor.lanes != 1 or tensor.bits % 8 or tensor.bits == 0:
         raise UnsupportedDtype(f"{tensor.bits} bits in {tensor.lanes} lanes")
-    if not 0 <= tensor.ndim <= MOST_AXES or (tensor.ndim and tensor.shape == NULL):
+    if not 0 <= tensor.ndim <= MOST_DIMENSIONS or (tensor.ndim and tensor.shape == NULL):
         raise InvalidArgument(f"{argument}: {name} has a tensor of {tensor.ndim} axes")
     held.view.itemsize = tensor.bits // 8
     held.view.len = count_bytes(tensor, held.view.itemsize, name, argument)

@@ -19,6 +19,7 @@ from flashmetal._wait cimport (
 )
 from flashmetal._wakeup cimport future_of_end
 
+from flashmetal._argument import MISSING
 from flashmetal._text import to_utf8
 from flashmetal.errors import InvalidState
 
@@ -49,7 +50,7 @@ cdef class CommandEncoder:
         What was encoded so far.
     """
 
-    def __cinit__(self, device, label=None):
+    def __cinit__(self, device=MISSING, label=None):
         cdef fm_error error
         need(device, Device, "CommandEncoder", "device")
         if label is not None:
@@ -211,7 +212,7 @@ cdef class CommandEncoder:
         InvalidState
             Before commit.
         """
-        finish(self, patience(timeout_ns(timeout)), wait_mode(mode))
+        finish(self, patience(timeout_ns(timeout, "wait")), wait_mode(mode, "wait"))
 
     cdef int wait_ns(self, int64_t duration) except -1 nogil:
         cdef Patience limit = patience(duration)
@@ -233,8 +234,8 @@ cdef class CommandEncoder:
         InvalidState
             As `commit` does, but for work that is committed.
         """
-        cdef Patience limit = patience(timeout_ns(timeout))
-        cdef WaitMode how = wait_mode(mode)
+        cdef Patience limit = patience(timeout_ns(timeout, "commit_and_wait"))
+        cdef WaitMode how = wait_mode(mode, "commit_and_wait")
         if require_state(self) == FM_ENCODER_OPEN:
             commit_within(self, limit)
         finish(self, limit, how)

@@ -10,6 +10,10 @@ cdef extern from "release_list.h":
         held_memory *next
 
 
+cdef enum:
+    MOST_DIMENSIONS = 64  # of the buffer protocol
+
+
 # Memory of a Python object, exported by the buffer protocol and held until let_go, or until Metal
 # calls release_later. NULL with an error set: callers that have something to do then cost nothing.
 cdef held_memory *hold(object exporter) noexcept

@@ -22,6 +22,7 @@ from flashmetal._exporter cimport drain, let_go
 from flashmetal._integer cimport to_integer
 from flashmetal._source cimport Source, open_source
 
+from flashmetal._argument import MISSING
 from flashmetal._text import counted
 from flashmetal.errors import F16Overflow, InvalidArgument, InvalidState, UnsupportedDtype
 
@@ -86,8 +87,8 @@ cdef class KVCache:
         Metal refuses memory for a layer.
     """
 
-    def __cinit__(self, device, layers, capacity, n_kv_heads, head_dim,
-                  growth="fixed"):
+    def __cinit__(self, device=MISSING, layers=MISSING, capacity=MISSING, n_kv_heads=MISSING,
+                  head_dim=MISSING, growth="fixed"):
         need(device, Device, "KVCache", "device")
         check_not_forked()
         drain()

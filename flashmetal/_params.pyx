@@ -7,6 +7,8 @@ from libc.string cimport memcmp
 
 from flashmetal._words cimport scale_of, to_bytes, to_scale_bits, to_u32, write_words
 
+from flashmetal._argument import MISSING
+
 __all__ = ["FlashAttentionParams"]
 
 cdef str SUBJECT = "flash_attention"
@@ -38,7 +40,8 @@ cdef class FlashAttentionParams:
         When an integer, or `kv_dim`, does not fit 32 unsigned bits, or the scale a finite f32.
     """
 
-    def __init__(self, n_heads, n_kv_heads, head_dim, seq_len, scale=None):
+    def __init__(self, n_heads=MISSING, n_kv_heads=MISSING, head_dim=MISSING, seq_len=MISSING,
+                 scale=None):
         self.words[N_HEADS] = to_u32(n_heads, SUBJECT, "n_heads")
         self.words[N_KV_HEADS] = to_u32(n_kv_heads, SUBJECT, "n_kv_heads")
         self.words[HEAD_DIM] = to_u32(head_dim, SUBJECT, "head_dim")

@@ -21,6 +21,7 @@ from flashmetal._pipeline cimport Pipeline
 
 import numpy as np
 
+from flashmetal._argument import MISSING
 from flashmetal.errors import InvalidArgument
 
 __all__ = ["LaunchPlan"]
@@ -101,8 +102,9 @@ cdef class LaunchPlan(Plan):
         As `CommandEncoder.dispatch` does, for an encoder of the pipeline's device.
     """
 
-    def __cinit__(self, pipeline, args, threadgroups, threads_per_threadgroup,
-                  threadgroup_memory=None, *, exact_threads=False):
+    def __cinit__(self, pipeline=MISSING, args=MISSING, threadgroups=MISSING,
+                  threads_per_threadgroup=MISSING, threadgroup_memory=None, *,
+                  exact_threads=False):
         cdef Launch launch
         need(pipeline, Pipeline, "LaunchPlan", "pipeline")
         # Before the launch is filled: until then there is nothing that could be cleared.

@@ -22,7 +22,7 @@ from ._device import Device
 from ._encoder import CommandEncoder
 from ._prefill_params import PrefillParams
 from ._registry import KernelRegistry, misses_header
-from .errors import InvalidArgument
+from .errors import InvalidArgument, InvalidType
 
 __all__ = [
     "CACHE_ROWS_PER_STEP",
@@ -72,7 +72,16 @@ class _Arguments(NamedTuple):
 
 
 def kv_pad(kv_len: int) -> int:
-    """Return the rows of K and V, and the cells of a mask's row, with padding after `kv_len`."""
+    """Return the rows of K and V, and the cells of a mask's row, with padding after `kv_len`.
+
+    Raises InvalidType when that is no integer, and InvalidArgument when it is negative.
+    """
+    try:
+        kv_len = operator.index(kv_len)
+    except TypeError:
+        raise InvalidType(f"kv_pad: kv_len must be an integer, got {kv_len!r}") from None
+    if kv_len < 0:
+        raise InvalidArgument(f"kv_pad: kv_len must not be negative, got {kv_len}")
     return -(-kv_len // CACHE_ROWS_PER_STEP) * CACHE_ROWS_PER_STEP
 
 

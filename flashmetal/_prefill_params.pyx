@@ -8,6 +8,7 @@ from libc.string cimport memcmp
 
 from flashmetal._words cimport scale_of, to_bytes, to_scale_bits, to_u32, write_words
 
+from flashmetal._argument import MISSING
 from flashmetal.errors import InvalidArgument
 
 __all__ = ["FlashAttnPrefillSimdgroupParams", "FlashAttnPrefillTensorParams", "PrefillParams"]
@@ -58,8 +59,9 @@ cdef class PrefillParams:
         When an integer does not fit 32 unsigned bits, or the scale a finite f32.
     """
 
-    def __init__(self, rows, n_heads, n_kv_heads, head_dim, kv_pad, q_row_stride, q_head_stride,
-                 k_row_stride, k_head_stride, v_row_stride, v_head_stride, scale=None):
+    def __init__(self, rows=MISSING, n_heads=MISSING, n_kv_heads=MISSING, head_dim=MISSING,
+                 kv_pad=MISSING, q_row_stride=MISSING, q_head_stride=MISSING, k_row_stride=MISSING,
+                 k_head_stride=MISSING, v_row_stride=MISSING, v_head_stride=MISSING, scale=None):
         cdef str subject = self.subject
         if subject is None:
             raise TypeError("PrefillParams is a base: make the params of an operation")

@@ -2,6 +2,7 @@
 
 from cpython.buffer cimport Py_buffer, PyObject_CheckBuffer
 
+from flashmetal._argument cimport raise_pending
 from flashmetal._buffer cimport DTypeCode, code_of_letter, dtype_code
 from flashmetal._dlpack cimport hold_tensor
 from flashmetal._exporter cimport hold, let_go
@@ -60,10 +61,6 @@ cdef int open_tensor(Source *source, object obj, str argument) except -1:
         let_go(source.held)
         raise
     return 0
-
-
-cdef int raise_pending() except -1:
-    return -1
 
 
 cdef int describe_or_let_go(Source *source, object obj, str argument,

@@ -9,9 +9,10 @@ cdef enum WaitMode:
     AUTO
 
 
-cdef WaitMode wait_mode(object mode) except *
+# Both name the caller, a method of the encoder, in their errors.
+cdef WaitMode wait_mode(object mode, str caller) except *
 # Nanoseconds of a timeout in seconds; for ever when it is None.
-cdef int64_t timeout_ns(object timeout) except -1
+cdef int64_t timeout_ns(object timeout, str caller) except -1
 # Of a clock that nobody sets.
 cdef int64_t monotonic_ns() noexcept nogil
 # How long a call may wait, in nanoseconds, and when that ends.

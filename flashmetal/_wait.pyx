@@ -32,7 +32,7 @@ cdef enum:
 cdef int64_t FOR_EVER = INT64_MAX // 2
 
 
-cdef WaitMode wait_mode(object mode) except *:
+cdef WaitMode wait_mode(object mode, str caller) except *:
     # An array would compare itself element by element.
     if isinstance(mode, str):
         if mode == "auto":
@@ -41,10 +41,10 @@ cdef WaitMode wait_mode(object mode) except *:
             return BLOCK
         if mode == "spin":
             return SPIN
-    raise InvalidArgument(f'mode must be "block", "spin" or "auto", got {mode!r}')
+    raise InvalidArgument(f'{caller}: mode must be "block", "spin" or "auto", got {mode!r}')
 
 
-cdef int64_t timeout_ns(object timeout) except -1:
+cdef int64_t timeout_ns(object timeout, str caller) except -1:
     cdef double seconds = -1
     cdef type error = InvalidArgument
     if timeout is None:
@@ -57,7 +57,7 @@ cdef int64_t timeout_ns(object timeout) except -1:
         pass
     # Written so that NaN fails it, too.
     if not seconds >= 0:
-        raise error(f"timeout must be None or seconds from 0 on, got {timeout!r}")
+        raise error(f"{caller}: timeout must be None or seconds from 0 on, got {timeout!r}")
     return min(FOR_EVER, <int64_t>min(seconds * SECOND_NS, <double>FOR_EVER))
 
 

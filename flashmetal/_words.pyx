@@ -6,6 +6,7 @@ from libc.math cimport INFINITY, isfinite, sqrt
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
+from flashmetal._argument cimport raise_pending
 from flashmetal._integer cimport quick_integer
 
 from flashmetal.errors import InvalidArgument, InvalidType
@@ -57,11 +58,6 @@ cdef int refuse_buffer(str subject) except -1:
             f"{subject}: pack_into needs a writable, contiguous buffer: {error}"
         ) from error
     return 0
-
-
-cdef int raise_pending() except -1:
-    # The exception is set: get_buffer leaves it so.
-    return -1
 
 
 cdef Py_ssize_t find_place(const Py_buffer *view, Py_ssize_t size, object offset,

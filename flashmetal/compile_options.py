@@ -45,12 +45,10 @@ class CompileOptions:
     def __post_init__(self) -> None:
         version = self.language_version
         if version is not None and not _is_version(version):
-            raise InvalidArgument(
-                f'language_version must be a text like "3.1" or None, got {version!r}'
-            )
+            raise _invalid(f'language_version must be a text like "3.1" or None, got {version!r}')
         # An array would compare itself element by element.
         if not isinstance(self.math_mode, str) or self.math_mode not in MATH_MODES:
-            raise InvalidArgument(
+            raise _invalid(
                 f"math_mode must be one of {', '.join(MATH_MODES)}, got {self.math_mode!r}"
             )
         object.__setattr__(self, "macros", _sorted_macros(self.macros))
@@ -62,6 +60,10 @@ class CompileOptions:
             return 0
         major, minor = self.language_version.split(".")
         return int(major) << 16 | int(minor)
+
+
+def _invalid(problem: str) -> InvalidArgument:
+    return InvalidArgument(f"CompileOptions: {problem}")
 
 
 def _is_version(version: str) -> bool:
@@ -76,13 +78,13 @@ def _sorted_macros(
     try:
         pairs = dict(macros).items()
     except (TypeError, ValueError):
-        raise InvalidArgument(f"macros must map names to values, got {macros!r}") from None
+        raise _invalid(f"macros must map names to values, got {macros!r}") from None
     return tuple(sorted((_macro_name(name), _macro_value(name, value)) for name, value in pairs))
 
 
 def _macro_name(name: str) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise InvalidArgument(f"a macro's name must be an identifier, got {name!r}")
+        raise _invalid(f"a macro's name must be an identifier, got {name!r}")
     return name
 
 
@@ -90,11 +92,11 @@ def _macro_value(name: str, value: str | int | float) -> str:
     if isinstance(value, bool):
         return str(int(value))
     if not isinstance(value, str | int | float):
-        raise InvalidArgument(f"macro {name} must be a text or a number, got {value!r}")
+        raise _invalid(f"macro {name} must be a text or a number, got {value!r}")
     text = str(value)
-    to_utf8(text, f"macro {name}")
+    to_utf8(text, f"CompileOptions: macro {name}")
     if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidArgument(f'macro {name} must be finite, got {value!r}; "INFINITY" is MSL\'s')
+        raise _invalid(f'macro {name} must be finite, got {value!r}; "INFINITY" is MSL\'s')
     if "\n" in text or "\r" in text:
-        raise InvalidArgument(f"macro {name} must be one line, got {value!r}")
+        raise _invalid(f"macro {name} must be one line, got {value!r}")
     return text

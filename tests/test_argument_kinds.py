@@ -132,8 +132,10 @@ def test_dlpack_takes_no_arrays_for_flags_and_devices(device):
 def test_mode_of_a_wait_is_one_of_three_words(device, mode):
     encoder = device.encoder()
     for wait in (encoder.wait, encoder.commit_and_wait):
-        with pytest.raises(InvalidArgument, match='mode must be "block", "spin" or "auto", got '):
+        with pytest.raises(InvalidArgument) as caught:
             wait(mode=mode)
+        text = f'{wait.__name__}: mode must be "block", "spin" or "auto", got '
+        assert str(caught.value).startswith(f"Invalid argument: {text}")
     assert encoder.state == "open"
 
 
@@ -159,7 +161,10 @@ RICHER_CALLS = {
         NUMBERS, device="gpu"
     ),
     "prewarm: names must be a list of str": lambda d, r, p: r.prewarm("add"),
-    "timeout must be None or seconds": lambda d, r, p: d.encoder().commit_and_wait(timeout="1"),
+    "commit_and_wait: timeout must be None or seconds": lambda d, r, p: d.encoder().commit_and_wait(
+        timeout="1"
+    ),
+    "wait: timeout must be None or seconds": lambda d, r, p: d.encoder().wait(timeout="1"),
     "wrap: obj must have the buffer protocol or DLPack": lambda d, r, p: d.wrap(5),
 }
 
@@ -197,3 +202,25 @@ def test_list_is_told_how_to_become_an_array(name):
     with pytest.raises(fm.errors.UnsupportedDtype) as caught:
         fm.attention(**arrays)
     assert f"which numpy.asarray({name}, '{wanted}') makes" in str(caught.value)
+
+
+# Constructors, with what they name first of what is missing, and a call that lacks only the last.
+INCOMPLETE_CALLS = {
+    fm.BufferWithOffset: ("BufferWithOffset: buffer", lambda d, r, p: (d.alloc(4, "u8"),)),
+    fm.CommandEncoder: ("CommandEncoder: device", lambda d, r, p: ()),
+    fm.DecodePlan: ("DecodePlan: registry", lambda d, r, p: (r,)),
+    fm.DecodeStep: ("DecodeStep: entries", lambda d, r, p: ()),
+    fm.KVCache: ("KVCache: device", lambda d, r, p: (d, 1, 1, 1)),
+    fm.KernelRegistry: ("KernelRegistry: device", lambda d, r, p: ()),
+    fm.LaunchPlan: ("LaunchPlan: pipeline", lambda d, r, p: (p, {}, 1)),
+    decode.FlashAttentionParams: ("flash_attention: n_heads", lambda d, r, p: (1, 1, 64)),
+}
+
+
+@pytest.mark.parametrize("kind", INCOMPLETE_CALLS, ids=lambda kind: kind.__name__)
+def test_what_a_constructor_misses_is_named(device, registry, add, kind):
+    text, arguments = INCOMPLETE_CALLS[kind]
+    with pytest.raises(InvalidType, match=f"{text} must be .*got nothing"):
+        kind()
+    with pytest.raises(InvalidType, match=r"got nothing"):
+        kind(*arguments(device, registry, add))

@@ -56,4 +56,4 @@ def test_options_that_mean_the_same_are_equal():
 def test_fields_of_another_form_are_refused(fields, text):
     with pytest.raises(fm.errors.InvalidArgument) as caught:
         CompileOptions(**fields)
-    assert str(caught.value).startswith(f"Invalid argument: {text}")
+    assert str(caught.value).startswith(f"Invalid argument: CompileOptions: {text}")

@@ -1,11 +1,13 @@
 """Contracts of tensor prefill that are its own: names, constants, the probe."""
 
+import numpy as np
 import pytest
 from prefill_arguments import buffers_of, params_of, refuse
 from prefill_families import TENSOR
 
 import flashmetal as fm
 from flashmetal import _host, resources
+from flashmetal.errors import InvalidArgument, InvalidType
 from flashmetal.ops.flash_attn_prefill_tensor import (
     CACHE_ROWS_PER_STEP,
     K_TENSOR_F16_D256,
@@ -184,3 +186,14 @@ def test_the_text_is_compiled_as_it_is_shipped(device):
     options = fm.CompileOptions(language_version="4.0", macros={"UNSEEN": 1})
     registry.register_source(K_TENSOR_F16_D512, SOURCE, options=options)
     assert available(registry, 512)
+
+
+@pytest.mark.parametrize(
+    ("kv_len", "error"),
+    [(-1, InvalidArgument), (1.5, InvalidType), ("1", InvalidType), (np.arange(2), InvalidType)],
+)
+def test_padding_is_of_integers_from_0_on(kv_len, error):
+    with pytest.raises(InvalidArgument, match="kv_pad: kv_len must") as caught:
+        kv_pad(kv_len)
+    assert type(caught.value) is error
+    assert kv_pad(np.int64(65)) == 128
