@@ -22,7 +22,7 @@ template <class A> inline A pointer(const void *address) {
 }
 
 template <class A> inline A triple(const uint32_t *values) {
-    if constexpr (is_integral_v<A>) {
+    if constexpr (is_integer<A>) {
         return A(values[0]);
     } else if constexpr (A::size == 2) {
         return A(values[0], values[1]);
@@ -30,6 +30,8 @@ template <class A> inline A triple(const uint32_t *values) {
         return A(values[0], values[1], values[2]);
     }
 }
+
+inline constexpr uint32_t no_origin[3] = {};
 
 // How many groups of `size` threads a threadgroup has, the last one partial.
 inline uint32_t groups_of(uint32_t size, const uint32_t *threads) {

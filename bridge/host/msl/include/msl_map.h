@@ -22,11 +22,11 @@ template <class A, class B> using common_t = typename common<A, B>::type;
 
 // bfloat has functions only through its conversion to float: sources bring overloads of their own.
 template <class... T>
-inline constexpr bool are_arithmetic = ((is_arithmetic_v<T> && !is_same_v<T, bfloat>) && ...);
+inline constexpr bool are_arithmetic = ((is_number<T> && !is_same_v<T, bfloat>) && ...);
 template <class T> inline constexpr bool is_real = is_same_v<T, float> || is_same_v<T, half>;
 
 template <class T> using if_real = enable_if_t<is_real<T>>;
-template <class T> using if_integral = enable_if_t<is_integral_v<T>>;
+template <class T> using if_integral = enable_if_t<is_integer<T>>;
 template <class... T> using if_arithmetic = enable_if_t<are_arithmetic<T...>>;
 
 // Metal has each function once for each type, to which scalars beside vectors then convert. The
@@ -72,7 +72,7 @@ using scalar_beside_vector = typename component<
         return half(NAME(float(x), float(y)));                                                     \
     }                                                                                              \
     template <class A, class B, class = __msl::if_arithmetic<A, B>,                                \
-              class = enable_if_t<!is_same_v<A, B> || is_integral_v<A>>>                           \
+              class = enable_if_t<!is_same_v<A, B> || __msl::is_integer<A>>>                       \
     inline float NAME(A x, B y) {                                                                  \
         return NAME(float(x), float(y));                                                           \
     }                                                                                              \

@@ -18,7 +18,7 @@ class bfloat {
 
   public:
     bfloat() = default;
-    template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>>
+    template <class T, class = metal::enable_if_t<__msl::is_integer<T>>>
     constexpr bfloat(T value) : bits(rounded(float(value))) {}
     constexpr explicit bfloat(float value) : bits(rounded(value)) {}
     constexpr explicit bfloat(half value) : bits(rounded(float(value))) {}
@@ -34,7 +34,7 @@ class bfloat {
         return T(float(*this));
     }
     template <class T,
-              class = metal::enable_if_t<metal::is_integral_v<T> && !metal::is_same_v<T, uint>>,
+              class = metal::enable_if_t<__msl::is_integer<T> && !metal::is_same_v<T, uint>>,
               class = void>
     constexpr explicit operator T() const {
         return T(float(*this));
@@ -47,11 +47,11 @@ class bfloat {
     friend constexpr RESULT operator OP(bfloat a, bfloat b) {                                      \
         return RESULT(float(a) OP float(b));                                                       \
     }                                                                                              \
-    template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>>                        \
+    template <class T, class = metal::enable_if_t<__msl::is_integer<T>>>                           \
     friend constexpr RESULT operator OP(bfloat a, T b) {                                           \
         return a OP bfloat(b);                                                                     \
     }                                                                                              \
-    template <class T, class = metal::enable_if_t<metal::is_integral_v<T>>>                        \
+    template <class T, class = metal::enable_if_t<__msl::is_integer<T>>>                           \
     friend constexpr RESULT operator OP(T a, bfloat b) {                                           \
         return bfloat(a) OP b;                                                                     \
     }                                                                                              \
@@ -75,7 +75,7 @@ class bfloat {
     MSL_BFLOAT(bool, >=)
 #undef MSL_BFLOAT
 #define MSL_COMPOUND(OP)                                                                           \
-    template <class T, class = metal::enable_if_t<metal::is_arithmetic_v<T>>>                      \
+    template <class T, class = metal::enable_if_t<__msl::is_number<T>>>                            \
     friend constexpr T &operator OP(T & a, bfloat b) {                                             \
         return a OP float(b);                                                                      \
     }
@@ -115,6 +115,7 @@ class bfloat {
 };
 
 template <> struct metal::is_floating_point<bfloat> : true_type {};
+template <> struct metal::is_scalar<bfloat> : true_type {};
 
 namespace metal {
 using ::bfloat;

@@ -171,3 +171,11 @@ template <class T, class... A>
 inline constexpr bool is_constructible_v = is_constructible<T, A...>::value;
 
 }  // namespace metal
+
+namespace __msl {
+
+// Of single values alone, where Metal's own hold for vectors too.
+template <class T> inline constexpr bool is_integer = __is_integral(T);
+template <class T> inline constexpr bool is_number = metal::is_arithmetic_v<T>;
+
+}  // namespace __msl
