@@ -130,3 +130,24 @@ kernel void unmarked(CHECKED, constant uint numbers[2], device uint *third [[buf
                      constant bool &absent [[buffer(9), function_constant(chosen)]]) {
     CHECK(numbers[1] == 11 && third[0] == 20 && fourth[0] == 30 && absent);
 }
+
+// What the running thread is, at program scope; a parameter of the same name hides it.
+namespace running {
+const uint3 position [[thread_position_in_grid]];
+const ushort index [[thread_index_in_threadgroup]];
+uint twice() {
+    return position.x * 2 + uint(index == 1);
+}
+}  // namespace running
+const uint lane [[thread_index_in_simdgroup]];
+
+kernel void values_at_program_scope(CHECKED, uint i [[thread_position_in_grid]]) {
+    CHECK(running::twice() == 2 * i + (i == 1) && lane == i % 32);
+    threadgroup_barrier(mem_flags::mem_none);
+    CHECK(running::position.x == i && min(lane, 40u) == i % 32);
+}
+
+kernel void hidden_value(CHECKED, uint lane [[threads_per_simdgroup]], uint2 origin [[grid_origin]],
+                         uint size [[grid_size]], uint threads [[threads_per_grid]]) {
+    CHECK(lane == 32 && all(origin == 0) && size == threads);
+}

@@ -31,8 +31,38 @@ kernel void vector_traits(CHECKED) {
     static_assert(is_same_v<make_signed_t<packed_uint2>, packed_int2>, "");
     static_assert(conjunction_v<is_same<int, int>, true_type> && !conjunction_v<false_type>, "");
     static_assert(disjunction<false_type, true_type>::value && !disjunction_v<>, "");
+    static_assert(is_integral_v<int4> && !is_integral_v<half2> && is_arithmetic_v<uchar3>, "");
+    static_assert(is_floating_point_v<float2> && is_floating_point<bfloat4>::value, "");
+    static_assert(!is_scalar_v<int4> && is_scalar_v<bfloat> && is_scalar_v<half>, "");
     static_assert(is_trivially_copyable_v<float> && is_assignable_v<int &, float>, "");
     CHECK(true);
+}
+
+// A text's own function of integers, single or in vectors.
+template <typename T, typename = enable_if_t<is_integral_v<T>>> T sign(T x) {
+    return select(select(T(-1), T(1), x > T(0)), T(0), x == T(0));
+}
+kernel void own_function_of_integers(CHECKED) {
+    CHECK(all(sign(int3(-5, 0, 7)) == int3(-1, 0, 1)) && sign(-2) == -1 && sign(-2.0f) == -1);
+}
+
+// Of a list in braces.
+template <typename T, size_t Count> struct List {
+    T items[Count];
+
+    List(initializer_list<T> from) thread { *this = from; }
+    thread List &operator=(initializer_list<T> from) thread {
+        size_t i = 0;
+        for (auto item : from)
+            items[i++] = item;
+        return *this;
+    }
+};
+kernel void lists_in_braces(CHECKED) {
+    List<uint, 3> list = {1, 2, 3};
+    CHECK(list.items[2] == 3);
+    list = {4, 5};
+    CHECK(list.items[0] == 4 && list.items[1] == 5 && list.items[2] == 3);
 }
 
 template <typename T, int N> struct Fragment {

@@ -239,6 +239,23 @@ kernel void volatile_memory(CHECKED, volatile coherent(system) device uint *data
     CHECK(data[1] == 6);
 }
 
+struct Shared {
+    float4 sum;
+    half3 scale;
+};
+kernel void volatile_vectors(CHECKED, volatile device Shared &shared [[buffer(1)]],
+                             uint i [[thread_position_in_grid]]) {
+    if (i > 0) return;
+    volatile device float4 *sums = &shared.sum;
+    shared.sum = float4(1, 2, 3, 4);
+    sums[0] += float4(1);
+    shared.scale = half3(2);
+    const float4 read = shared.sum;
+    CHECK(all(read == float4(2, 3, 4, 5)) && shared.scale.y == 2 && sums->z == 4);
+    shared.sum[3] = 9;
+    CHECK(shared.sum[3] == 9 && shared.sum.w == 9);
+}
+
 // Values that contain an array, as translators from other languages write them.
 template <typename T, size_t Count> struct Row {
     T items[Count ? Count : 1];

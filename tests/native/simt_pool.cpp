@@ -134,24 +134,31 @@ long threads_of_process() {
     return count;
 }
 
+// The system lists a thread for some time after it was joined.
+void expect_threads(long count) {
+    for (int wait = 0; wait < 5000 && threads_of_process() != count; wait++)
+        usleep(1000);
+    CHECK_EQUAL(threads_of_process(), count);
+}
+
 void a_pool_at_rest_has_no_threads_and_goes_on() {
     TestPool pool(3);
     const long before = threads_of_process();
     for (int run = 0; run < 3; run++) {
         check_sum(pool, 40);
-        CHECK_EQUAL(threads_of_process(), before + 2);
+        expect_threads(before + 2);
         simt_pool_rest(pool.pool);
-        CHECK_EQUAL(threads_of_process(), before);
+        expect_threads(before);
     }
 }
 
 }  // namespace
 
 int main() {
+    a_pool_at_rest_has_no_threads_and_goes_on();  // first: others leave threads that are ending
     as_many_run_at_once_as_the_pool_has_threads();
     callers_share_a_pool();
     pools_come_and_go();
-    a_pool_at_rest_has_no_threads_and_goes_on();
     idle_threads_take_no_processor_time();
     a_forked_child_runs_on_its_own();
     a_child_forked_in_the_middle_of_runs_does_not_hang();

@@ -1,37 +1,10 @@
 #include "glue.h"
 
 #include "text_error.h"
+#include "thread_values.h"
 
 namespace msl {
 namespace {
-
-// Parameters whose value is three numbers, and the field of msl_thread that holds them.
-constexpr std::pair<std::string_view, std::string_view> TRIPLES[] = {
-    {"thread_position_in_grid", "thread_in_grid"},
-    {"thread_position_in_threadgroup", "thread_in_threadgroup"},
-    {"threadgroup_position_in_grid", "threadgroup_in_grid"},
-    {"threads_per_threadgroup", "threads_per_threadgroup"},
-    {"dispatch_threads_per_threadgroup", "dispatch_threads_per_threadgroup"},
-    {"threadgroups_per_grid", "threadgroups_per_grid"},
-    {"threads_per_grid", "threads_per_grid"},
-};
-
-// Parameters whose value is one number, as an expression of the thread.
-constexpr std::pair<std::string_view, std::string_view> NUMBERS[] = {
-    {"thread_index_in_threadgroup", "self->index"},
-    {"thread_index_in_simdgroup", "self->lane"},
-    {"simdgroup_index_in_threadgroup", "self->simdgroup"},
-    {"simdgroups_per_threadgroup", "self->simdgroups"},
-    {"dispatch_simdgroups_per_threadgroup",
-     "__msl::groups_of(MSL_LANES, self->dispatch_threads_per_threadgroup)"},
-    {"threads_per_simdgroup", "MSL_LANES"},
-    {"thread_execution_width", "MSL_LANES"},
-    {"thread_index_in_quadgroup", "self->lane % 4"},
-    {"quadgroup_index_in_threadgroup", "self->index / 4"},
-    {"quadgroups_per_threadgroup", "__msl::groups_of(4, self->threads_per_threadgroup)"},
-    {"dispatch_quadgroups_per_threadgroup",
-     "__msl::groups_of(4, self->dispatch_threads_per_threadgroup)"},
-};
 
 const Attribute *find_index(const Parameter &parameter) {
     const Attribute *buffer = find_attribute(parameter.attributes, "buffer");
@@ -120,16 +93,8 @@ class KernelGlue {
             return bound(parameter, type, buffer ? "BUFFER" : "THREADGROUP_MEMORY",
                          index_name(number));
         }
-        for (const auto &[name, field] : TRIPLES) {
-            if (find_attribute(attributes, name)) {
-                return "__msl::triple<" + type + ">(self->" + std::string(field) + ")";
-            }
-        }
-        for (const auto &[name, value] : NUMBERS) {
-            if (find_attribute(attributes, name)) {
-                return "(" + type + ")(" + std::string(value) + ")";
-            }
-        }
+        const std::string value = thread_value(attributes, type);
+        if (!value.empty()) return value;
         if (!parameter.points) refuse(parameter);
         const bool memory = parameter.threadgroup;
         declare_index(number,
@@ -214,11 +179,8 @@ class KernelGlue {
 }  // namespace
 
 std::vector<std::string_view> argument_attributes() {
-    std::vector<std::string_view> names = {"buffer", "threadgroup", "function_constant"};
-    for (const auto &[name, field] : TRIPLES)
-        names.push_back(name);
-    for (const auto &[name, value] : NUMBERS)
-        names.push_back(name);
+    std::vector<std::string_view> names = thread_attributes();
+    names.insert(names.end(), {"buffer", "threadgroup", "function_constant"});
     return names;
 }
 

@@ -7,6 +7,7 @@
 #include "recursion.h"
 #include "storage.h"
 #include "swizzles.h"
+#include "thread_values.h"
 #include "threadgroup_memory.h"
 #include "unsupported.h"
 
@@ -57,7 +58,8 @@ Rewritten rewrite(std::string preprocessed, const char *only) {
     Tokens tokens(preprocessed);
     refuse_unsupported(tokens);
     if (const std::optional<TextError> error = find_misspelt_attribute(tokens)) throw *error;
-    const std::vector<Declaration> declarations = find_declarations(tokens);
+    const std::vector<Declaration> declarations =
+        define_thread_values(tokens, find_declarations(tokens));
     Rewritten result;
     result.misplaced = find_unbalanced_attributes(tokens);
     if (!result.misplaced) result.misplaced = find_mutable_variable(tokens, declarations);

@@ -12,10 +12,10 @@ namespace metal {
         return half(BUILTIN(float(x), float(y)));                                                  \
     }                                                                                              \
     template <class A, class B, class = __msl::if_arithmetic<A, B>,                                \
-              class = enable_if_t<!is_same_v<A, B> || is_integral_v<A>>>                           \
+              class = enable_if_t<!is_same_v<A, B> || __is_integral(A)>>                           \
     constexpr __msl::common_t<A, B> NAME(A left, B right) {                                        \
         const __msl::common_t<A, B> x = left, y = right;                                           \
-        if constexpr (is_integral_v<__msl::common_t<A, B>>)                                        \
+        if constexpr (__is_integral(__msl::common_t<A, B>))                                        \
             return INTEGER;                                                                        \
         else                                                                                       \
             return NAME(x, y);                                                                     \
@@ -87,7 +87,7 @@ constexpr float sign(float x) {
 constexpr half sign(half x) {
     return half(sign(float(x)));
 }
-template <class T, int N> constexpr vec<T, N> sign(const vec<T, N> &x) {
+template <class T, int N, class = __msl::if_real<T>> constexpr vec<T, N> sign(const vec<T, N> &x) {
     return __msl::map([](T a) { return sign(a); }, x);
 }
 MSL_OF_PACKED(sign)

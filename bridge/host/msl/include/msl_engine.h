@@ -16,6 +16,11 @@ MSL_UNCHECKED inline void bind(const msl_runtime *runtime) {
     engine = *runtime;
 }
 
+// For a text, to which `thread` is a keyword.
+inline const msl_thread *running_thread() {
+    return engine.thread();
+}
+
 }  // namespace __msl
 
 // The default argument that tells two operations of the source apart: where the call stands. A

@@ -32,6 +32,8 @@ template <class A> inline A triple(const uint32_t *values) {
     }
 }
 
+inline constexpr uint32_t no_origin[3] = {};
+
 // How many groups of `size` threads a threadgroup has, the last one partial.
 inline uint32_t groups_of(uint32_t size, const uint32_t *threads) {
     return (threads[0] * threads[1] * threads[2] + size - 1) / size;

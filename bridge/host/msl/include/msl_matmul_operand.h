@@ -44,7 +44,7 @@ matrix_view<element_of<Operand>> gather(F part_of, Space &space) {
 
 // Integers stay integers; whatever else is computed in float and rounded once.
 template <class T, class A> inline T combined(T old, A product, bool accumulate) {
-    if constexpr (metal::is_integral_v<T> && metal::is_integral_v<A>)
+    if constexpr (__is_integral(T) && __is_integral(A))
         return accumulate ? T(old + product) : T(product);
     else
         return accumulate ? T(float(old) + float(product)) : T(float(product));

@@ -20,7 +20,7 @@ template <class Descriptor> constexpr bool is_cooperative_shape(const Descriptor
 template <class T>
 inline constexpr bool is_real_element =
     metal::is_same_v<T, half> || metal::is_same_v<T, bfloat> || metal::is_same_v<T, float>;
-template <class T> inline constexpr bool is_byte = metal::is_integral_v<T> && sizeof(T) == 1;
+template <class T> inline constexpr bool is_byte = __is_integral(T) && sizeof(T) == 1;
 
 template <class L, class R>
 using accumulator = metal::conditional_t<is_byte<L> && is_byte<R>, int, float>;

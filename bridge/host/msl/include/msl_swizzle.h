@@ -45,6 +45,9 @@
         if (__builtin_is_constant_evaluated()) return MSL_AT_##N(i);                               \
         return data[i];                                                                            \
     }                                                                                              \
+    volatile T &operator[](size_t i) volatile {                                                    \
+        return data[i];                                                                            \
+    }                                                                                              \
     constexpr const T &operator[](size_t i) const {                                                \
         if (__builtin_is_constant_evaluated()) return MSL_AT_##N(i);                               \
         return data[i];                                                                            \

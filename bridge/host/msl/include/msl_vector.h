@@ -110,7 +110,8 @@ template <class T, int N> struct vector_base : vector_values<T, N> {
         }                                                                                          \
         MSL_EACH(vector, T(a.get(i) OP b.get(i)));                                                 \
     }                                                                                              \
-    friend constexpr vector &operator OP##=(vector & a, const vector & b) { return a = a OP b; }
+    friend constexpr vector &operator OP##=(vector & a, const vector & b) { return a = a OP b; }   \
+    friend void operator OP##=(volatile vector &a, const vector &b) { a = vector(a) OP b; }
     MSL_BINARY_OPERATOR(+)
     MSL_BINARY_OPERATOR(-)
     MSL_BINARY_OPERATOR(*)
@@ -189,6 +190,18 @@ template <class T, int N> struct vector_base : vector_values<T, N> {
 
 namespace metal {
 
+// Reads and writes volatile memory. Templates, as a vector must stay trivial to copy.
+#define MSL_VOLATILE_VECTOR                                                                        \
+    template <class V, class = enable_if_t<is_volatile_v<V> && is_same_v<remove_cv_t<V>, vec>>>    \
+    vec(V &from) {                                                                                 \
+        this->v = from.v;                                                                          \
+    }                                                                                              \
+    template <class V, class = enable_if_t<is_same_v<V, vec>>>                                     \
+    volatile vec &operator=(const V &from) volatile {                                              \
+        this->v = from.v;                                                                          \
+        return *this;                                                                              \
+    }
+
 // Fewer values than components are an initialiser in braces: the rest are zero.
 #define MSL_VECTOR(N)                                                                              \
     template <class T> struct vec<T, N> : __msl::vector_base<T, N> {                               \
@@ -196,6 +209,7 @@ namespace metal {
         using base::get;                                                                           \
         using base::set;                                                                           \
         vec() = default;                                                                           \
+        MSL_VOLATILE_VECTOR                                                                        \
         template <class S, class = enable_if_t<__msl::is_element<S>>>                              \
         constexpr vec(S value) : base(0) {                                                         \
             base::splat(T(value));                                                                 \
@@ -222,6 +236,7 @@ MSL_VECTOR(4)
 MSL_VECTOR(8)
 MSL_VECTOR(16)
 #undef MSL_VECTOR
+#undef MSL_VOLATILE_VECTOR
 
 #define MSL_VECTORS(T)                                                                             \
     using T##2 = vec<T, 2>;                                                                        \
