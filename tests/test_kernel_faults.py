@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(
     not fm._host.available(), reason="what a fault does to a GPU is not ours to test"
 )
 
-# Its frame is far larger than a guard page and than all other stacks of the threadgroup.
+# Its frame is far larger than a guard and than all other stacks of the threadgroup.
 GIANT_FRAME = """
 kernel void giant_frame(device uint *out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
     volatile uint private_memory[1000000];
@@ -92,8 +92,12 @@ def message(device, name, text, **headers):
     registry.register_source(name, text)
     out = device.alloc(128, "f32")
     np.asarray(out)[:] = 0
+    return fault(device, registry.get_pipeline(name), {0: out})
+
+
+def fault(device, pipeline, arguments):
     with pytest.raises(fm.errors.CommandBufferError) as caught, device.encoder() as encoder:
-        encoder.dispatch(registry.get_pipeline(name), {0: out}, 1, 64)
+        encoder.dispatch(pipeline, arguments, 1, 64)
     assert caught.value.kind == "page_fault"
     return str(caught.value)
 
@@ -156,6 +160,138 @@ def test_a_kernel_that_overwrites_the_end_of_its_stack_leaves_the_next_one_whole
     out = device.alloc(64, "u32")
     run(device, "meets", MEETS, out)
     assert np.asarray(out).tolist() == list(range(63, -1, -1))
+
+
+# Each reads its indices from `at`, which the compiler does not know. What is declared, the access
+# that is wrong, what is read afterwards, and indices that are out of bounds.
+ARRAYS = {
+    "an element behind": ("float a[4] = {};", "a[at[0]] = 1;", "a[at[2]]", (4,)),
+    "an element before": ("float a[4] = {};", "a[at[0]] = 1;", "a[at[2]]", (-1,)),
+    "far behind": ("float a[4] = {};", "a[at[0]] = 1;", "a[at[2]]", (2000000000,)),
+    "far before": ("float a[4] = {};", "a[at[0]] = 1;", "a[at[2]]", (-30000,)),
+    "a read": ("float a[4] = {out[0], out[1], out[2], 0};", "out[i] = a[at[0]];", "a[0]", (4,)),
+    "half an element": (
+        "uint a[4] = {};",
+        "*(thread packed_uint2 *)(a + at[0]) = packed_uint2(1);",
+        "a[at[2]]",
+        (3,),
+    ),
+    "bytes": ("uint a[4] = {};", "((thread uchar *)a)[at[0]] = 1;", "a[at[2]]", (16,)),
+    "vectors": ("half4 a[8] = {};", "a[at[0]].y = 1;", "a[at[2]].y", (8,)),
+    "a component of a vector": ("float4 v = {};", "v[at[0]] = 1;", "v[at[2]]", (4,)),
+    "a column of a matrix": ("float4x4 m(1);", "m[at[0]][at[1]] = 1;", "m[at[2]].x", (4, 0)),
+    "a library's array": ("array<float, 4> a = {};", "a[at[0]] = 1;", "a[at[2]]", (-2,)),
+    "an array of arrays": (
+        "float a[4][4] = {};",
+        "a[at[0]][at[1]] = 1;",
+        "a[at[2]][at[3]]",
+        (3, 4),
+    ),
+    "the last array of a structure": (
+        "Two two = {};",
+        "two.last[at[0]] = 1;",
+        "two.first[at[2]] + two.last[at[3]]",
+        (4,),
+    ),
+    "the first array of a structure": (
+        "Two two = {};",
+        "two.first[at[0]] = 1;",
+        "two.first[at[2]] + two.last[at[3]]",
+        (-1,),
+    ),
+    "one of two arrays": (
+        "float a[4] = {}, b[4] = {}; thread float *one = at[1] ? a : b;",
+        "one[at[0]] = 1;",
+        "a[at[2]] + b[at[3]]",
+        (4,),
+    ),
+    "a function": ("float a[4] = {};", "put(a, at[0]);", "a[at[2]]", (4,)),
+    "a loop": (
+        "float a[4];\nfor (int j = 0; j <= at[0]; j++)",
+        "a[j] = out[j];",
+        "a[at[2]]",
+        (4,),
+    ),
+    "a loop that clears": (
+        "float a[4];\nfor (int j = 0; j <= at[0]; j++)",
+        "a[j] = 0;",
+        "a[at[2]]",
+        (4,),
+    ),
+    "a table": ("", "out[i] = table[at[0]];", "0", (8,)),
+}
+
+INDEXED = """
+constant float table[8] = {{1, 2, 3, 4, 5, 6, 7, 8}};
+struct Two {{
+    float first[4], last[4];
+}};
+void put(thread float *a, int n) {{
+    a[n] = 1; // function
+}}
+kernel void indexed(device float *out [[buffer(0)]], device const int *at [[buffer(1)]],
+                    uint i [[thread_position_in_grid]]) {{
+    {}
+    {} // here
+    out[i] += {};
+}}
+"""
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "checked"])
+def any_device(request):
+    return fm.Device(engine="simt", checks=request.param)
+
+
+@pytest.mark.keeps_objects
+@pytest.mark.parametrize("what", ARRAYS)
+def test_what_leaves_an_array_is_a_fault_of_its_line(any_device, what):
+    declared, access, result, wrong = ARRAYS[what]
+    text = HEADER + INDEXED.format(declared, access, result)
+    registry = fm.KernelRegistry(any_device)
+    registry.register_source("indexed", text)
+    pipeline = registry.get_pipeline("indexed")
+    at = any_device.alloc(4, "i32")
+    arguments = {0: any_device.alloc(64, "f32"), 1: at}
+    np.asarray(at)[:] = 0
+    with any_device.encoder() as encoder:
+        encoder.dispatch(pipeline, arguments, 1, 1)
+    np.asarray(at)[: len(wrong)] = wrong
+    line = line_of(text, "// function" if "put(" in access else "// here")
+    said = fault(any_device, pipeline, arguments)
+    assert said.endswith(
+        f"kernel 'indexed': threadgroup (0, 0, 0), thread (63, 0, 0) at program_source:{line} "
+        "ran outside a private array or a constant table"
+    )
+
+
+def test_an_inner_array_may_be_left_for_the_next_one(device):
+    text = HEADER + INDEXED.format(
+        "float a[4][4] = {};", "a[0][at[0]] = 5;", "a[at[1]][at[2]] + (&a[0][0])[at[3]]"
+    )
+    registry = fm.KernelRegistry(device)
+    registry.register_source("indexed", text)
+    out, at = device.alloc(1, "f32"), device.alloc(4, "i32")
+    np.asarray(out)[:] = 0
+    np.asarray(at)[:] = 14, 3, 2, 14
+    with device.encoder() as encoder:
+        encoder.dispatch(registry.get_pipeline("indexed"), {0: out, 1: at}, 1, 1)
+    assert np.asarray(out)[0] == 10
+
+
+@pytest.mark.parametrize("index", [-30000, 60000, -(2**16)])
+def test_what_leaps_over_the_end_of_the_stack_is_a_fault(device, index):
+    text = HEADER + INDEXED.format(
+        "volatile float a[4];", "a[at[0]] = 1;", "a[at[2]]"
+    )  # the compiler takes volatile accesses for meant
+    registry = fm.KernelRegistry(device)
+    registry.register_source("indexed", text)
+    at = device.alloc(4, "i32")
+    np.asarray(at)[:] = index, 0, 0, 0
+    arguments = {0: device.alloc(64, "f32"), 1: at}
+    said = fault(device, registry.get_pipeline("indexed"), arguments)
+    line = line_of(text, "// here")
+    assert f" at program_source:{line} ran outside a private array, and of the stack" in said
 
 
 ORDERS = ("highest", "lowest", "random")

@@ -69,6 +69,15 @@ AS_WRITTEN OF_SOURCE void reach_the_unreachable(const msl_thread *thread) {
     if (culprit(thread)) __builtin_trap();
 }
 
+// As a check of the compiler's does.
+AS_WRITTEN OF_SOURCE void leave_an_array(const msl_thread *thread) {
+#if defined(__x86_64__)
+    if (culprit(thread)) asm volatile("ud1l 5(%eax), %eax");
+#else
+    if (culprit(thread)) asm volatile("brk #0x5505");
+#endif
+}
+
 // As the C library's functions: no source names their lines.
 AS_WRITTEN void write_there(volatile int *there) {
     volatile int values[100];
@@ -123,9 +132,10 @@ void faults_of_kernels_end_the_launch(TestPool &pool) {
     expect(pool, read_past_the_end, "24 bytes past the end of buffer(1)");
     expect(pool, overflow_the_stack, "at source:7 ran out of stack: 65536 bytes");
     expect(pool, call_wildly, "at source:7 touched memory that is not there, at 0x10000");
-    expect(pool, destroy_the_stack, ") touched memory that is not there");
+    expect(pool, destroy_the_stack, ") ran outside a private array");
     expect(pool, reach_the_unreachable,
            "at source:7 reached code that the compiler took for unreachable");
+    expect(pool, leave_an_array, "at source:7 ran outside a private array or a constant table");
 #if defined(__x86_64__)
     expect(pool, divide_by_zero, "at source:7 divided an integer by zero");
     expect(pool, use_no_address, "used an address that is misaligned or that no process has");

@@ -199,7 +199,7 @@ Arguments compile_arguments(const Compilation &compilation, const Rewritten &rew
             "-fno-strict-aliasing", "-fwrapv",
             // Vectors may lie at odd addresses: see msl_vector.h.
             "-fmax-type-align=8", "-nostdlibinc",
-            // A frame larger than a page must not reach past the guard page of its stack.
+            // A frame larger than a page must not reach past the guard of its stack.
             "-fstack-clash-protection", "-fno-exceptions"});
     append_math(arguments, compilation.request.math_mode);
     if (compilation.request.checks) append_checks(arguments);
@@ -288,12 +288,27 @@ constexpr std::initializer_list<const char *> LINE_TABLE_OPTIONS = {
     "-gdwarf-4",           "-gline-directives-only",     "-mllvm", "-use-unknown-locations=Enable",
     "-ffunction-sections", "-fno-optimize-sibling-calls"};
 
+// Of arrays that have stayed in memory when the optimiser has done most of its work, and of indices
+// that it cannot tell to lie within them. The trap that follows has a number, unlike others, and
+// each access has one of its own, so that there is one line to name. Calls of the C library are not
+// looked at: loops are to stay loops.
+void append_bounds(Arguments &arguments, const Toolchain &toolchain) {
+    append(arguments, {"-fsanitize=local-bounds", "-fsanitize-trap=local-bounds", "-mllvm",
+                       "-disable-loop-idiom-memset", "-mllvm", "-disable-loop-idiom-memcpy"});
+    if (toolchain.major() < 20) {
+        append(arguments, {"-mllvm", "-bounds-checking-unique-traps"});
+    } else {
+        append(arguments, {"-fno-sanitize-merge=local-bounds"});
+    }
+}
+
 // Stage 2: an object file.
 std::string compile_kernels(const Compilation &compilation, const Rewritten &rewritten,
                             const std::vector<Kernel> &kernels) {
     const std::string text = compiled_text(compilation, rewritten, kernels);
     Arguments arguments = compile_arguments(compilation, rewritten);
     append(arguments, LINE_TABLE_OPTIONS);
+    append_bounds(arguments, compilation.toolchain);
     append(arguments, {"-c", "-o", "-", "-"});
     const Finished finished = run_program(arguments, text);
     if (finished.status == 0) return finished.output;

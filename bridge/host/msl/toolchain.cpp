@@ -41,19 +41,19 @@ std::string on_path(const std::string &name) {
     return "";
 }
 
-// "Debian clang version 19.1.7 (...)": 19. 0 where it does not say so.
-int clang_version(const std::string &line) {
-    static const std::string mark = "clang version ";
-    const size_t at = line.find(mark);
-    return at == std::string::npos ? 0 : std::atoi(line.c_str() + at + mark.size());
-}
-
 std::string answer(const std::string &compiler, const std::string &question) {
     const std::string text = run_program({compiler, question}, "").output;
     return text.substr(0, text.find('\n'));
 }
 
 }  // namespace
+
+// "Debian clang version 19.1.7 (...)": 19.
+int Toolchain::major() const {
+    static const std::string mark = "clang version ";
+    const size_t at = version.find(mark);
+    return at == std::string::npos ? 0 : std::atoi(version.c_str() + at + mark.size());
+}
 
 std::string find_compiler() {
     const char *named = std::getenv("FLASHMETAL_CLANG");
@@ -75,9 +75,9 @@ Toolchain ask_compiler(const std::string &compiler) {
     Toolchain toolchain;
     toolchain.compiler = compiler;
     toolchain.version = answer(compiler, "--version");
-    const int version = clang_version(toolchain.version);
-    if (version == 0) refuse(compiler + " is no clang");
-    if (version < Toolchain::OLDEST) refuse(compiler + " is clang " + std::to_string(version));
+    const int major = toolchain.major();
+    if (major == 0) refuse(compiler + " is no clang");
+    if (major < Toolchain::OLDEST) refuse(compiler + " is clang " + std::to_string(major));
     for (const char *name : {"ld.lld", "ld"}) {
         toolchain.linker = on_path(answer(compiler, std::string("-print-prog-name=") + name));
         toolchain.lld = std::string(name) == "ld.lld";

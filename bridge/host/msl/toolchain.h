@@ -10,6 +10,8 @@ struct Toolchain {
     std::string linker;    // path
     bool lld = false;      // the linker is LLVM's: faster, and it needs no file to write to
 
+    int major() const;  // of clang's version; 0 where it does not say so
+
     static constexpr int OLDEST = 19;  // of clang: knows _Float16 on every x86-64
 };
 

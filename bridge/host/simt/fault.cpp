@@ -1,4 +1,5 @@
 #include "fault.h"
+#include "bounds_trap.h"
 #include "check/report.h"
 #include "fault_place.h"
 #include "fault_text.h"
@@ -79,15 +80,18 @@ void add_nearest_buffer(Text &text, const simt_launch &launch, const void *addre
     if (nearest >= 0) text.add(", %zu bytes past the end of buffer(%d)", least, nearest);
 }
 
-void add_access(Text &text, const Incident &incident, const Stacks &stacks,
+void add_access(Text &text, const Threadgroup &group, const Stacks &stacks,
                 const simt_launch &launch) {
+    const Incident &incident = group.incident;
     if (incident.code == SI_KERNEL) {  // x86-64 does not tell the address of these
         text.add("used an address that is misaligned or that no process has");
-    } else if (stacks.guard(incident.address)) {
-        text.add("ran out of stack: %zu bytes for private variables and calls", STACK_BYTES);
-    } else {
+    } else if (!stacks.guard(incident.address)) {
         text.add("touched memory that is not there, at %p", incident.address);
         add_nearest_buffer(text, launch, incident.address);
+    } else if (stacks.exhausted(reinterpret_cast<const void *>(group.registers.stack_pointer))) {
+        text.add("ran out of stack: %zu bytes for private variables and calls", STACK_BYTES);
+    } else {
+        text.add("ran outside a private array, and of the stack that it is on");
     }
 }
 
@@ -124,9 +128,11 @@ void add_signal(Text &text, const Threadgroup &group, const Stacks &stacks,
         return text.add("divided an integer by zero, or the quotient does not fit");
     case SIGILL:
     case SIGTRAP:
-        return text.add("reached code that the compiler took for unreachable");
+        return text.add(is_bounds_trap(group.registers.instruction)
+                            ? "ran outside a private array or a constant table"
+                            : "reached code that the compiler took for unreachable");
     default:
-        return add_access(text, group.incident, stacks, launch);
+        return add_access(text, group, stacks, launch);
     }
 }
 

@@ -1,4 +1,4 @@
-// The stacks of one worker's fibers: one mapping, a guard page under each and above the last.
+// The stacks of one worker's fibers: one mapping, a guard under each and above the last.
 #pragma once
 #include "fiber.h"
 #include "sanitizer.h"
@@ -22,13 +22,16 @@ class Stacks {
     // The fibers, not yet started.
     const Suspended *fibers() const { return fibers_.get(); }
     const sanitizer::Stack *annotations() const { return annotations_.get(); }
-    // Whether a fault at `address` means that a fiber ran out of stack.
+    // Whether `address` is in no stack, but beside one.
     bool guard(const void *address) const;
+    // Whether a fiber has no page of its stack left.
+    bool exhausted(const void *stack_pointer) const;
     const void *memory() const { return base_; }
     size_t bytes() const { return bytes_; }
 
   private:
     char *bottom(uint32_t i) const;
+    size_t offset(const void *address) const;
 
     char *base_ = nullptr;
     size_t bytes_ = 0;
