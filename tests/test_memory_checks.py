@@ -57,6 +57,39 @@ BODIES = {
         1,
         r"thread \(63, 0, 0\) writes 4 bytes at .* of threadgroup\(0\) 'block' at byte 256",
     ),
+    "past_a_threadgroup_variable": (
+        f"threadgroup uint one[64], other[64]; other[t] = one[t + 1] = t; {THREADGROUP_BARRIER}"
+        "out[i] = one[t] + other[t];",
+        1,
+        r"thread \(63, 0, 0\) writes 4 bytes at .* of byte 256 of threadgroup variable 'one', "
+        "which has 256 bytes",
+    ),
+    "before_a_threadgroup_variable": (
+        f"threadgroup uint one[64], other[64]; one[t] = other[int(t) - 1] = t; "
+        f"{THREADGROUP_BARRIER}out[i] = one[t] + other[t];",
+        1,
+        r"thread \(0, 0, 0\) writes 4 bytes at .* of byte -4 of threadgroup variable 'other'",
+    ),
+    "far_from_everything": (
+        "out[i + (1ul << 40)] = 1;",
+        1,
+        r"thread \(63, 0, 0\) writes 4 bytes at .* of memory at 0x[0-9a-f]+, which no argument has",
+    ),
+    "to_the_stack_of_another_thread": (
+        "volatile uint own[4]; own[int(in[0]) - 100000] = 1; out[i] = own[in[1]];",
+        1,
+        r"thread \(63, 0, 0\) writes 4 bytes at .* outside of its private arrays",
+    ),
+    "below_the_stack": (
+        "volatile uint own[4]; own[int(in[0]) - 1000] = 1; out[i] = own[in[1]];",
+        1,
+        r"thread \(63, 0, 0\) writes 4 bytes at .* outside of its private arrays",
+    ),
+    "behind_an_array_of_the_caller": (
+        "uint own[4] = {}; out[i] = read_far(own, in[0] + 20000);",
+        1,
+        r"thread \(63, 0, 0\) reads 4 bytes at .* outside of its private arrays",
+    ),
     "to_constant": (
         "*(device uint *)in = i;",
         1,
@@ -162,7 +195,15 @@ LOCKSTEP = f"{FILL}block[t] = t; out[i] = block[t ^ 1];"
 LOCKSTEP_ORDERED = (
     "block[t] = t; simdgroup_barrier(mem_flags::mem_threadgroup); out[i] = block[t ^ 1];"
 )
-TEXT = HEADER + "".join(
+FUNCTIONS = (
+    HEADER
+    + """
+[[clang::noinline]] uint read_far(thread uint *array, uint n) {
+    return array[n];
+}
+"""
+)
+TEXT = FUNCTIONS + "".join(
     f"kernel void {name}{ARGUMENTS}{body}\n}}\n"
     for name, body in {
         **{name: case[0] for name, case in BODIES.items()},

@@ -6,8 +6,8 @@
     if (n - i / 32 * 32 < 32) return
 // A scratch matrix of the SIMD-group's own.
 #define OWN(TYPE)                                                                                  \
-    threadgroup TYPE all[32 * 80];                                                                 \
-    threadgroup TYPE *own = all + i / 32 * 80
+    threadgroup TYPE all[32 * 96];                                                                 \
+    threadgroup TYPE *own = all + i / 32 * 96
 
 template <typename T> T element(int row, int column) {
     return T((row * 5 + column * 3) % 7 - 3);

@@ -7,6 +7,7 @@
 #include "process.h"
 #include "sha256.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -93,6 +94,33 @@ static void has_a_block_for_each_thread() {
     const Request without("kernel void f() {}");
     library = without.compile();
     CHECK(!msl_library_threadgroup_block(library, &bytes) && bytes == 0);
+    msl_library_release(library);
+}
+
+static std::vector<msl_variable> threadgroup_variables(const msl_library *library) {
+    const msl_variable *first;
+    const size_t count = msl_library_threadgroup_variables(library, &first);
+    std::vector<msl_variable> variables(first, first + count);
+    std::sort(variables.begin(), variables.end(),
+              [](const msl_variable &a, const msl_variable &b) { return a.offset < b.offset; });
+    return variables;
+}
+
+// An index that leaves one of them meets nothing, where memory is checked.
+static void checked_variables_lie_apart() {
+    ScaleRequest request;
+    msl_library *library = request.compile();
+    CHECK(threadgroup_variables(library).size() == 2);
+    msl_library_release(library);
+    request.checks = true;
+    library = request.compile();
+    const std::vector<msl_variable> two = threadgroup_variables(library);
+    size_t bytes = 0;
+    CHECK(msl_library_threadgroup_block(library, &bytes));
+    CHECK(two.size() == 2 && two[0].bytes + two[1].bytes == 166);
+    CHECK_TEXT(two[0].name, two[0].bytes == 6 ? "more" : "cache");
+    CHECK(two[0].offset + two[0].bytes + 4096 <= two[1].offset);
+    CHECK(two[1].offset + two[1].bytes + 4096 <= bytes);
     msl_library_release(library);
 }
 
@@ -236,6 +264,7 @@ int main() {
     const CompilerFolders folders;
     describes_kernels();
     has_a_block_for_each_thread();
+    checked_variables_lie_apart();
     caches_by_everything_that_matters();
     broken_caches_do_no_harm(folders.temporary.path());
     several_threads_compile();

@@ -23,6 +23,6 @@ const void *msl_library_image(const msl_library *, size_t *bytes) {
     return __start_of_source;
 }
 
-char *msl_library_threadgroup_variable(const msl_library *, size_t, size_t *) {
-    return nullptr;
+size_t msl_library_threadgroup_variables(const msl_library *, const msl_variable **) {
+    return 0;
 }

@@ -45,11 +45,21 @@ void the_nearest_argument_is_named() {
     CHECK(subject.map.nearest(subject.at(3 * BYTES - 8))->binding == &subject.constant);
 }
 
+void nothing_is_named_that_is_far_away() {
+    Subject subject;
+    subject.map.add(MemoryKind::Buffer, subject.memory, BYTES, &subject.writable);
+    CHECK(subject.map.nearest(subject.at(BYTES) + NEAR_BYTES) != nullptr);
+    CHECK(subject.map.nearest(subject.at(BYTES) + NEAR_BYTES + 1) == nullptr);
+    CHECK(subject.map.nearest(subject.at(0) - NEAR_BYTES - 1) == nullptr);
+    subject.map.add(MemoryKind::Buffer, subject.memory, 3 * NEAR_BYTES, &subject.constant);
+    CHECK(subject.map.nearest(subject.at(0) - 2 * NEAR_BYTES)->binding == &subject.constant);
+}
+
 void threadgroup_memory_is_numbered() {
     Subject subject;
     subject.map.add(MemoryKind::ThreadgroupArgument, subject.memory, BYTES, &subject.writable);
     subject.map.add(MemoryKind::Private, subject.memory + BYTES, BYTES);
-    subject.map.add(MemoryKind::ThreadgroupVariables, subject.memory + 2 * BYTES, BYTES);
+    subject.map.add(MemoryKind::ThreadgroupVariable, subject.memory + 2 * BYTES, BYTES);
     CHECK_EQUAL(subject.map.find(subject.at(0), 4, true)->number, 0);
     CHECK_EQUAL(subject.map.find(subject.at(2 * BYTES), 4, true)->number, 1);
 }
@@ -72,6 +82,7 @@ int main() {
     an_access_is_found_only_whole();
     a_write_finds_the_argument_that_may_be_written();
     the_nearest_argument_is_named();
+    nothing_is_named_that_is_far_away();
     threadgroup_memory_is_numbered();
     memory_is_lent_until_other_memory_is();
 }

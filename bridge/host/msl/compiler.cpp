@@ -6,6 +6,7 @@
 #include "elf_symbols.h"
 #include "failure.h"
 #include "function_constants.h"
+#include "gaps.h"
 #include "glue.h"
 #include "interruption.h"
 #include "linker.h"
@@ -188,6 +189,8 @@ void append_checks(Arguments &arguments) {
           "-asan-opt-same-temp=0", "-asan-opt-globals=0", "-asan-opt-stack=1",
           "-asan-kernel-mem-intrinsic-prefix=1", "-enable-interleaved-mem-accesses=0"})
         append(arguments, {"-mllvm", option});
+    for (const char *option : GAP_OPTIONS)
+        arguments.push_back(option);
 }
 
 // Of stage 2.
@@ -337,10 +340,11 @@ std::string build(const Compilation &compilation, const Rewritten &rewritten,
                   const std::vector<Kernel> &kernels, bool checked) {
     std::future<void> rules;
     if (!checked) rules = begin_check(compilation, rewritten, kernels);
-    const std::string object = compile_kernels(compilation, rewritten, kernels);
+    std::string object = compile_kernels(compilation, rewritten, kernels);
     if (!checked) finish(rules);
     const std::vector<FunctionConstant> missing = missing_constants(ElfSymbols(object));
     if (!missing.empty()) refuse_without(missing, compilation.request);
+    if (compilation.request.checks) leave_gaps(object);
     const std::string library = link(compilation.toolchain, object);
     refuse_giant_block(library);
     return library;

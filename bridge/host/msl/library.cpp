@@ -104,11 +104,22 @@ uint64_t msl_library::load_address() const {
 void msl_library::measure_kernels(const std::string &bytes) {
     const msl::ElfSymbols symbols(bytes);
     block_bytes_ = symbols.thread_local_block();
-    variables_ = symbols.variables();
+    name_variables(symbols.variables());
     memory_bytes_ = symbols.memory();
     for (uint32_t i = 0; i < image_->kernel_count; i++) {
         const auto address = reinterpret_cast<uint64_t>(image_->kernels[i].function);
         static_memory_.push_back(symbols.thread_local_bytes(address - load_address()));
+    }
+}
+
+void msl_library::name_variables(const std::vector<msl::ElfSymbols::Variable> &variables) {
+    for (const auto &variable : variables)
+        variable_names_.push_back(source_name(variable.name));
+    for (size_t i = 0; i < variables.size(); i++) {
+        // _ZGV: whether another one is initialised.
+        const bool own = variables[i].name.compare(0, 4, "_ZGV") == 0;
+        const char *name = own ? nullptr : variable_names_[i].c_str();
+        variables_.push_back({name, variables[i].offset, variables[i].size});
     }
 }
 
@@ -138,14 +149,4 @@ msl::LinePlace msl_library::line_of(const void *address) const {
 const void *msl_library::memory(size_t *bytes) const {
     *bytes = memory_bytes_;
     return reinterpret_cast<const void *>(load_address());
-}
-
-std::string msl_library::threadgroup_variable(size_t offset, size_t *start) const {
-    for (const msl::ElfSymbols::Variable &variable : variables_) {
-        if (offset < variable.offset || offset - variable.offset >= variable.size) continue;
-        if (variable.name.compare(0, 4, "_ZGV") == 0) return "";  // whether another is initialised
-        *start = variable.offset;
-        return source_name(variable.name);
-    }
-    return "";
 }

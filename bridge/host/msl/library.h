@@ -3,6 +3,7 @@
 #include "elf_symbols.h"
 #include "line_table.h"
 #include "listing.h"
+#include "msl.h"
 
 #include <atomic>
 #include <string>
@@ -21,10 +22,9 @@ struct msl_library {
     const msl_kernel *find(const char *name) const;
     uint32_t static_memory(const msl_kernel *kernel) const;
     void *threadgroup_block(size_t *bytes) const;
+    const std::vector<msl_variable> &threadgroup_variables() const { return variables_; }
     msl::LinePlace line_of(const void *address) const;
     const void *memory(size_t *bytes) const;
-    // Of the byte of that block: the variable's name and start; "": it is none's.
-    std::string threadgroup_variable(size_t offset, size_t *start) const;
 
     void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
     // Whether that was the last reference.
@@ -32,6 +32,7 @@ struct msl_library {
 
   private:
     void open(const std::string &bytes);
+    void name_variables(const std::vector<msl::ElfSymbols::Variable> &variables);
     void measure_kernels(const std::string &bytes);
     uint64_t load_address() const;
 
@@ -41,7 +42,8 @@ struct msl_library {
     const msl_image *image_ = nullptr;
     msl::LineTable lines_;
     std::vector<uint32_t> static_memory_;  // of each kernel
-    std::vector<msl::ElfSymbols::Variable> variables_;
+    std::vector<std::string> variable_names_;
+    std::vector<msl_variable> variables_;
     size_t block_bytes_ = 0, memory_bytes_ = 0;
     size_t module_ = 0;  // the number under which the C library finds thread-local blocks
 };

@@ -101,6 +101,12 @@ void *msl_library_threadgroup_block(const msl_library *library, size_t *bytes) {
     return library->threadgroup_block(bytes);
 }
 
+size_t msl_library_threadgroup_variables(const msl_library *library,
+                                         const msl_variable **variables) {
+    *variables = library->threadgroup_variables().data();
+    return library->threadgroup_variables().size();
+}
+
 bool msl_library_place(const msl_library *library, const void *address, msl_place *place) {
     const msl::LinePlace found = library->line_of(address);
     if (found.line == 0 || found.file.empty() || found.file == msl::GLUE_NAME) return false;
@@ -110,11 +116,6 @@ bool msl_library_place(const msl_library *library, const void *address, msl_plac
 
 const void *msl_library_image(const msl_library *library, size_t *bytes) {
     return library->memory(bytes);
-}
-
-char *msl_library_threadgroup_variable(const msl_library *library, size_t offset, size_t *start) {
-    const std::string name = library->threadgroup_variable(offset, start);
-    return name.empty() ? nullptr : strdup(name.c_str());
 }
 
 void msl_set_headers(const char *folder) {

@@ -84,6 +84,16 @@ uint32_t msl_kernel_static_memory(const msl_library *library, const msl_kernel *
 /* The calling OS thread's copy of the library's `threadgroup` variables (a thread-local block). */
 void *msl_library_threadgroup_block(const msl_library *library, size_t *bytes);
 
+/* A variable in that block. */
+typedef struct msl_variable {
+    const char *name; /* as in the source; NULL: the compiler's own */
+    size_t offset, bytes;
+} msl_variable;
+
+/* All of them, in no order, for as long as the library lives. */
+size_t msl_library_threadgroup_variables(const msl_library *library,
+                                         const msl_variable **variables);
+
 /* A place in the source: program_source, or a header's name. */
 typedef struct msl_place {
     const char *file; /* lives as long as the library */
@@ -98,9 +108,6 @@ bool msl_library_place(const msl_library *library, const void *address, msl_plac
 
 /* Where the library lies in memory. */
 const void *msl_library_image(const msl_library *library, size_t *bytes);
-/* Of the byte of that block: the variable's name, and where it starts; malloc'ed, the caller frees
- * it. NULL: it is none's. */
-char *msl_library_threadgroup_variable(const msl_library *library, size_t offset, size_t *start);
 
 void msl_set_headers(const char *folder);
 void msl_set_cache(const char *folder); /* NULL: FLASHMETAL_CACHE_DIR, XDG_CACHE_HOME, ~/.cache */

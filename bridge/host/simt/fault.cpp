@@ -10,9 +10,6 @@
 namespace simt {
 namespace {
 
-// An access this close behind a buffer is taken for one that ran past its end.
-constexpr size_t NEAR_BYTES = size_t{1} << 24;
-
 unsigned line_of_site(uint64_t site) {
     return static_cast<unsigned>(site >> MSL_SITE_COLUMN_BITS);
 }

@@ -98,6 +98,10 @@ bool Stacks::guard(const void *address) const {
     return offset(address) < bytes_ && offset(address) % stride() < guard_bytes();
 }
 
+bool Stacks::in_use(const void *address, const void *frame) const {
+    return address >= frame && offset(address) / stride() == offset(frame) / stride();
+}
+
 bool Stacks::exhausted(const void *stack_pointer) const {
     return offset(stack_pointer) < bytes_ &&
            offset(stack_pointer) % stride() < guard_bytes() + page_bytes;

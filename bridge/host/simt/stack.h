@@ -24,6 +24,9 @@ class Stacks {
     const sanitizer::Stack *annotations() const { return annotations_.get(); }
     // Whether `address` is in no stack, but beside one.
     bool guard(const void *address) const;
+    // Whether what lies at `address` can be a variable of the fiber whose innermost frame is at
+    // `frame`: on the same stack, and not below.
+    bool in_use(const void *address, const void *frame) const;
     // Whether a fiber has no page of its stack left.
     bool exhausted(const void *stack_pointer) const;
     const void *memory() const { return base_; }

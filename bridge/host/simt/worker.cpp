@@ -77,19 +77,28 @@ bool Worker::prepare(const simt_launch &launch) {
 }
 
 void Worker::check_dispatch(const simt_launch &launch) {
-    MemoryMap &map = launch.checker->begin_dispatch(launch);
+    MemoryMap &map = launch.checker->begin_dispatch(launch, stacks_);
     for (uint32_t i = 0; i < launch.kernel->binding_count; i++) {
         const msl_binding &binding = launch.kernel->bindings[i];
         if (binding.kind != MSL_BINDING_THREADGROUP_MEMORY) continue;
         map.add(MemoryKind::ThreadgroupArgument, arguments_[binding.index],
                 launch.threadgroup_memory[binding.index], &binding);
     }
-    map.add(MemoryKind::ThreadgroupVariables, variables_, variable_bytes_);
+    const msl_variable *variables;
+    const size_t count = msl_library_threadgroup_variables(launch.library, &variables);
+    for (size_t i = 0; i < count; i++) {
+        map.add(MemoryKind::ThreadgroupVariable,
+                static_cast<unsigned char *>(variables_) + variables[i].offset, variables[i].bytes,
+                nullptr, variables[i].name);
+    }
     size_t image_bytes;
     const void *image = msl_library_image(launch.library, &image_bytes);
     map.add(MemoryKind::Private, image, image_bytes);
-    map.add(MemoryKind::Private, stacks_.memory(), stacks_.bytes());
-    map.add(MemoryKind::Private, this, sizeof *this);
+    // Of the engine's own, what kernels look at.
+    map.add(MemoryKind::Private, group_.thread, sizeof group_.thread);
+    map.add(MemoryKind::Private, group_.exchange, sizeof group_.exchange);
+    map.add(MemoryKind::Private, group_.cooperating, sizeof group_.cooperating);
+    map.add(MemoryKind::Private, arguments_, sizeof arguments_);
     map.add(MemoryKind::Private, &launch, sizeof launch);
     launch.checker->dispatch_mapped();
 }

@@ -1,7 +1,6 @@
 #include "checker.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace simt {
 namespace {
@@ -29,14 +28,6 @@ bool may_be_harmless(const Finding &race) {
     return race.access == MSL_ACCESS_WRITE && !is_atomic(race.access_before);
 }
 
-// The compiler keeps marks of its own beside the kernel's variables.
-bool is_variable(const msl_library *library, size_t offset) {
-    size_t start;
-    char *name = msl_library_threadgroup_variable(library, offset, &start);
-    free(name);
-    return name != nullptr;
-}
-
 }  // namespace
 
 void Checker::order() {
@@ -46,10 +37,12 @@ void Checker::order() {
     if (shadow_.bytes() > MOST_SHADOW_BYTES) shadow_.clear();
 }
 
-MemoryMap &Checker::begin_dispatch(const simt_launch &launch) {
+MemoryMap &Checker::begin_dispatch(const simt_launch &launch, const Stacks &stacks) {
     dispatches_.push_back({group_ + 1, launch, start_of(launch.library)});
     map_.clear();
     map_.add_buffers(launch);
+    map_.add(MemoryKind::Stacks, stacks.memory(), stacks.bytes());
+    stacks_ = &stacks;
     return map_;
 }
 
@@ -136,13 +129,24 @@ const Finding *Checker::check_bounds(uintptr_t address, size_t bytes, const Acce
     return &finding_;
 }
 
+// What one thread does for all reaches into the stacks of all.
+const Finding *Checker::check_stack(uintptr_t address, size_t bytes, const Access &now,
+                                    msl_access kind, const void *frame) {
+    if (acting_ || stacks_->in_use(reinterpret_cast<const void *>(address), frame)) return nullptr;
+    finding_ = {};
+    finding_.kind = FindingKind::OutOfStack;
+    finding_.access = kind;
+    finding_.address = finding_.at = address;
+    finding_.bytes = bytes;
+    finding_.now = now;
+    return &finding_;
+}
+
 const Finding *Checker::check_written(const MemoryRange &range, uintptr_t address, size_t bytes,
                                       const Access &now) {
     const size_t missing = written_[range.number].first_missing(address - range.start, bytes);
     if (missing == bytes || is_padding(missing, bytes)) return nullptr;
-    if (range.kind == MemoryKind::ThreadgroupVariables &&
-        !is_variable(dispatch().launch.library, address - range.start))
-        return nullptr;
+    if (range.kind == MemoryKind::ThreadgroupVariable && range.name == nullptr) return nullptr;
     finding_ = {};
     finding_.kind = FindingKind::Unwritten;
     finding_.address = address;
@@ -200,6 +204,8 @@ const Finding *Checker::access(const Threadgroup &group, const void *pointer, si
     if (range != nullptr && range->kind == MemoryKind::Private) return nullptr;
     const bool threadgroup = range != nullptr && range->is_threadgroup();
     const Access now = access_of(group, threadgroup ? THREADGROUP : DEVICE, place);
+    if (range != nullptr && range->kind == MemoryKind::Stacks)
+        return check_stack(address, bytes, now, kind, __builtin_frame_address(0));
     if (const Finding *found = check_bounds(address, bytes, now, kind, range)) return found;
     if (threadgroup && (is_write(kind) || kind == MSL_ACCESS_INITIALISE)) {
         written_[range->number].add(address - range->start, bytes);

@@ -2,6 +2,7 @@
 // written. Dispatches run one after another, and so do their threadgroups, on one OS thread.
 #pragma once
 #include "../launch.h"
+#include "../stack.h"
 #include "../threadgroup.h"
 #include "finding.h"
 #include "same_value.h"
@@ -25,8 +26,8 @@ class Checker {
     // What follows comes after all that came before: a memory barrier, or the end of an encoder.
     void order();
 
-    // For the worker. `map` is to be filled with all that the kernel may touch.
-    MemoryMap &begin_dispatch(const simt_launch &launch);
+    // For the worker. The map is to be filled with all that the kernel may touch.
+    MemoryMap &begin_dispatch(const simt_launch &launch, const Stacks &stacks);
     void dispatch_mapped();
     MemoryMap &map() { return map_; }
     void begin_threadgroup();
@@ -51,6 +52,8 @@ class Checker {
 
     const Finding *check_bounds(uintptr_t address, size_t bytes, const Access &now, msl_access kind,
                                 const MemoryRange *range);
+    const Finding *check_stack(uintptr_t address, size_t bytes, const Access &now, msl_access kind,
+                               const void *frame);
     const Finding *check_written(const MemoryRange &range, uintptr_t address, size_t bytes,
                                  const Access &now);
     const Finding *check_races(const MemoryRange &range, uintptr_t address, size_t bytes,
@@ -62,6 +65,7 @@ class Checker {
     Sight sight_;
     Shadow shadow_;
     MemoryMap map_;
+    const Stacks *stacks_ = nullptr;
     std::vector<Written> written_;  // of each range of threadgroup memory
     SameValue same_value_;
     Finding finding_;

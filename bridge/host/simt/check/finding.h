@@ -8,6 +8,7 @@ namespace simt {
 enum class FindingKind {
     Nothing,
     OutOfBounds,
+    OutOfStack,  // on another thread's, or where no variable is
     ReadOnly,
     Unwritten,
     Race,

@@ -8,7 +8,8 @@ namespace simt {
 namespace {
 
 bool is_access_elsewhere(FindingKind kind) {
-    return kind == FindingKind::OutOfBounds || kind == FindingKind::ReadOnly;
+    return kind == FindingKind::OutOfBounds || kind == FindingKind::OutOfStack ||
+           kind == FindingKind::ReadOnly;
 }
 
 // Whether the thread may go on. No exception passes through a kernel.

@@ -1,5 +1,7 @@
 #include "memory_map.h"
 
+#include <algorithm>
+
 namespace simt {
 namespace {
 
@@ -16,10 +18,11 @@ void MemoryMap::clear() {
     last_ = 0;
 }
 
-void MemoryMap::add(MemoryKind kind, const void *start, size_t bytes, const msl_binding *binding) {
+void MemoryMap::add(MemoryKind kind, const void *start, size_t bytes, const msl_binding *binding,
+                    const char *name) {
     if (bytes == 0) return;
     const auto from = reinterpret_cast<uintptr_t>(start);
-    MemoryRange range = {kind, from, from + bytes, binding, 0};
+    MemoryRange range = {kind, from, from + bytes, binding, name, 0};
     for (const MemoryRange &other : ranges_)
         range.number += other.is_threadgroup();
     ranges_.push_back(range);
@@ -61,7 +64,8 @@ const MemoryRange *MemoryMap::find(uintptr_t address, size_t bytes, bool write) 
 const MemoryRange *MemoryMap::nearest(uintptr_t address) const {
     const MemoryRange *nearest = nullptr;
     for (const MemoryRange &range : ranges_) {
-        if (range.kind == MemoryKind::Private) continue;
+        if (range.binding == nullptr && range.name == nullptr) continue;
+        if (distance(range, address) > std::max(NEAR_BYTES, range.end - range.start)) continue;
         if (nearest == nullptr || distance(range, address) < distance(*nearest, address))
             nearest = &range;
     }

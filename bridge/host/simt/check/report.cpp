@@ -1,7 +1,5 @@
 #include "report.h"
 
-#include <cstdlib>
-
 namespace simt {
 namespace {
 
@@ -18,31 +16,18 @@ const char *verb(msl_access kind) {
     }
 }
 
-void add_variable(Text &text, const Checker &checker, size_t offset) {
-    size_t start = 0;
-    char *name =
-        msl_library_threadgroup_variable(checker.dispatch().launch.library, offset, &start);
-    if (name != nullptr)
-        text.add("byte %zu of threadgroup variable '%s'", offset - start, name);
-    else
-        text.add("byte %zu of the threadgroup variables", offset);
-    free(name);
-}
-
 // A byte of one of the kernel's arguments or variables, or beside it.
-void add_byte(Text &text, const Finding &finding, const Checker &checker) {
+void add_byte(Text &text, const Finding &finding) {
     const MemoryRange &range = finding.range;
     if (!finding.has_range)
         return text.add("memory at %p", reinterpret_cast<void *>(finding.address));
-    if (range.kind == MemoryKind::ThreadgroupVariables && range.holds(finding.at, 1))
-        return add_variable(text, checker, finding.at - range.start);
-    if (range.kind == MemoryKind::ThreadgroupVariables) {
-        text.add("threadgroup variables");
-    } else {
-        const char *kind = range.kind == MemoryKind::Buffer ? "buffer" : "threadgroup";
-        text.add("%s(%u) '%s'", kind, range.binding->index, range.binding->name);
+    const auto byte = static_cast<ptrdiff_t>(finding.at - range.start);
+    if (range.kind == MemoryKind::ThreadgroupVariable) {
+        const char *name = range.name != nullptr ? range.name : "";
+        return text.add("byte %td of threadgroup variable '%s'", byte, name);
     }
-    text.add(" at byte %td", static_cast<ptrdiff_t>(finding.at - range.start));
+    const char *kind = range.kind == MemoryKind::Buffer ? "buffer" : "threadgroup";
+    text.add("%s(%u) '%s' at byte %td", kind, range.binding->index, range.binding->name, byte);
 }
 
 void add_thread(Text &text, const Checker &checker, const Access &access) {
@@ -72,10 +57,17 @@ void add_bounds(Text &text, const Finding &finding, const Checker &checker) {
     text.add(" %s %zu bytes", verb(finding.access), finding.bytes);
     add_line(text, checker, finding.now);
     text.add(" of ");
-    add_byte(text, finding, checker);
+    add_byte(text, finding);
     if (finding.kind == FindingKind::ReadOnly) return text.add(", which is not to be written");
     if (!finding.has_range) return text.add(", which no argument has");
     text.add(", which has %zu bytes", static_cast<size_t>(finding.range.end - finding.range.start));
+}
+
+void add_stack(Text &text, const Finding &finding, const Checker &checker) {
+    add_thread(text, checker, finding.now);
+    text.add(" %s %zu bytes", verb(finding.access), finding.bytes);
+    add_line(text, checker, finding.now);
+    text.add(" outside of its private arrays");
 }
 
 void add_unwritten(Text &text, const Finding &finding, const Checker &checker) {
@@ -83,7 +75,7 @@ void add_unwritten(Text &text, const Finding &finding, const Checker &checker) {
     text.add(" reads %zu bytes of threadgroup memory", finding.bytes);
     add_line(text, checker, finding.now);
     text.add(" that no thread has written yet: ");
-    add_byte(text, finding, checker);
+    add_byte(text, finding);
 }
 
 // What would have ordered the two.
@@ -114,7 +106,7 @@ void add_race(Text &text, const Finding &finding, const Checker &checker) {
     text.add(" %s", verb(finding.access_before));
     add_line(text, checker, finding.before);
     text.add(": ");
-    add_byte(text, finding, checker);
+    add_byte(text, finding);
     text.add("; ");
     add_remedy(text, finding, checker);
 }
@@ -128,6 +120,8 @@ void report_finding(Text &text, const Finding &finding, const Checker &checker) 
     case FindingKind::OutOfBounds:
     case FindingKind::ReadOnly:
         return add_bounds(text, finding, checker);
+    case FindingKind::OutOfStack:
+        return add_stack(text, finding, checker);
     case FindingKind::Unwritten:
         return add_unwritten(text, finding, checker);
     case FindingKind::Race:
