@@ -10,6 +10,10 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
 
+class bfloat;
+// Before the class, whose own operators ask.
+template <> struct metal::is_floating_point<bfloat> : metal::true_type {};
+
 // The 16 high bits of a float. A class, since __bf16 of C++ has other conversions than MSL's:
 // implicit to float and from integers, explicit from float.
 class bfloat {
@@ -114,8 +118,7 @@ class bfloat {
     ushort bits;
 };
 
-template <> struct metal::is_floating_point<bfloat> : true_type {};
-template <> struct metal::is_scalar<bfloat> : true_type {};
+template <> struct metal::is_scalar<bfloat> : metal::true_type {};
 
 namespace metal {
 using ::bfloat;
