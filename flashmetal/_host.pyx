@@ -110,6 +110,8 @@ cdef c_bool is_interrupted() noexcept nogil:
     # What a signal handler has raised stays raised: see raise_error in _bridge.
     with gil:
         return PyErr_CheckSignals() != 0
+
+
 def warn_of_cache():
     """Warn, once, when FLASHMETAL_CACHE_DIR names a folder that keeps nothing."""
     global looked_at_cache
