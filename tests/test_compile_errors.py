@@ -50,7 +50,6 @@ def test_error_gives_the_users_line_and_column(registry):
             "ray tracing",
         ),
         ("kernel void k(depth2d_ms<float> t [[texture(0)]]) {}", "textures"),
-        ("kernel void k(uint2 size [[grid_size]]) {}", "stage-in regions"),
         ("struct S { compute_pipeline_state p; };\nkernel void k() {}", "indirect command buffers"),
     ],
 )

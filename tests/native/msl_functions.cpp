@@ -80,7 +80,7 @@ static void names_missing_constants() {
     CHECK_TEXT(refusal("branching", {{0, "false"}}), "");
     CHECK(contains(refusal("branching", {{0, "true"}}), ": 'offset' (index 1)\n"));
     CHECK(contains(refusal("optional", {}), ": 'has_offset' (index 0)\n"));
-    CHECK(contains(refusal("bounded", {{0, "true"}}), ": 'SIZE' (index 0 + 2)\n"));
+    CHECK(contains(refusal("bounded", {{0, "true"}}), ": 'SIZE' (index 2)\n"));
     CHECK_TEXT(refusal("bounded", {{2, "5"}}), "");
     CHECK(contains(refusal("qualified", {}), ": 'width' (index 7)\n"));
 }

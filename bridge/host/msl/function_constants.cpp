@@ -23,12 +23,11 @@ void define(Tokens &tokens, size_t first, size_t open, size_t close,
     const std::string &name = constant.name;
     const std::string type =
                           "__msl::remove_cv_t<__msl::remove_reference_t<decltype(" + name + ")>>",
-                      arguments = type + ", (" + constant.index + ")",
-                      value = "__msl::function_constant<" + arguments + ", struct __msl_named_" +
-                              name + ">::";
+                      value = "__msl::function_constant<" + type + ", (" + constant.index +
+                              "), struct __msl_named_" + name + ">::";
     tokens.replace(end, " = " + value + "value; constexpr bool __msl_defined_" + name + " = " +
-                            value + "defined; constexpr int __msl_declared_" + name +
-                            " = __msl::declared_constant<" + arguments + ">;");
+                            value + "defined; constexpr int __msl_declared_" + name + " = " +
+                            value + "declared;");
 }
 
 }  // namespace

@@ -65,10 +65,8 @@ constexpr Unsupported STAGES[] = {
 
 // Attributes of parameters.
 constexpr Unsupported ATTRIBUTES[] = {
-    {"texture", "textures"},           {"sampler", "samplers"},
-    {"stage_in", "render stages"},     {"id", "argument buffers"},
-    {"vertex_id", "render stages"},    {"payload", "render stages"},
-    {"grid_size", "stage-in regions"}, {"grid_origin", "stage-in regions"},
+    {"texture", "textures"},    {"sampler", "samplers"},        {"stage_in", "render stages"},
+    {"id", "argument buffers"}, {"vertex_id", "render stages"}, {"payload", "render stages"},
 };
 
 // Words of C++ that Metal's compiler refuses, and clang's do not.

@@ -85,8 +85,9 @@ template <class T> struct any_constant_type {
 template <class T, int N> struct any_constant_type<metal::vec<T, N>> {
     static constexpr int value = constant_type<T>() && N <= 4 ? constant_type<T>() + N - 1 : 0;
 };
-template <class T, int INDEX>
-inline constexpr int declared_constant = INDEX * 128 + any_constant_type<T>::value;
+template <class T, int INDEX> struct declared_constant {
+    static constexpr int declared = INDEX * 128 + any_constant_type<T>::value;
+};
 
 // The request's values are specialisations.
 template <int INDEX> struct constant_value {
@@ -94,13 +95,14 @@ template <int INDEX> struct constant_value {
     static constexpr bool defined = false;
 };
 template <class T, int INDEX, class NAME, bool = constant_value<INDEX>::defined>
-struct function_constant {
+struct function_constant : declared_constant<T, INDEX> {
     static constexpr bool defined = true;
     static constexpr T value = constant_value<INDEX>::template get<T>();
 };
 // One that was not given. It is defined nowhere: whether the compiled kernel still asks for it
 // tells whether the kernel needs it. A text that is only checked gets any value.
-template <class T, int INDEX, class NAME> struct function_constant<T, INDEX, NAME, false> {
+template <class T, int INDEX, class NAME>
+struct function_constant<T, INDEX, NAME, false> : declared_constant<T, INDEX> {
     static constexpr bool defined = false;
 #ifdef __MSL_CHECK
     static constexpr T value = T(1);
