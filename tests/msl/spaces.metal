@@ -254,6 +254,9 @@ kernel void volatile_vectors(CHECKED, volatile device Shared &shared [[buffer(1)
     CHECK(all(read == float4(2, 3, 4, 5)) && shared.scale.y == 2 && sums->z == 4);
     shared.sum[3] = 9;
     CHECK(shared.sum[3] == 9 && shared.sum.w == 9);
+    const float4 twice = shared.sum * 2, sum = sums[0] + shared.sum, rest = 9 - shared.sum;
+    CHECK(all(twice == sum) && all(rest == float4(7, 6, 5, 0)) && all(-shared.sum == rest - 9));
+    CHECK(all(shared.sum == sums[0]) && !any(shared.sum < float4(2, 3, 4, 9)));
 }
 
 // Values that contain an array, as translators from other languages write them.

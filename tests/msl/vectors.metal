@@ -17,6 +17,25 @@ kernel void swizzles(CHECKED) {
     CHECK(all(v == float4(4, 3, 2, 1)));
 }
 
+struct Range {
+    uint lo, hi;
+};
+kernel void halves(CHECKED) {
+    float4 v = float4(1, 2, 3, 4);
+    CHECK(all(v.lo == float2(1, 2)) && all(v.hi == float2(3, 4)));
+    CHECK(all(v.even == float2(1, 3)) && all(v.odd == float2(2, 4)));
+    CHECK(v.lo.hi == 2 && v.hi.lo == 3 && v.odd.odd == 4 && v.xyz.lo.y == 2 && v.xyz.even.y == 3);
+    v.hi = v.lo;
+    v.lo += 10;
+    CHECK(all(v == float4(11, 12, 1, 2)));
+    int2 pair = int2(5, 6);
+    pair.hi += pair.lo;
+    CHECK(pair.even == 5 && pair.odd == 11);
+    Range range = {1, 2};
+    range.lo += range.hi;
+    CHECK(range.lo == 3);
+}
+
 kernel void construction(CHECKED) {
     CHECK(all(float4(float2(1, 2), 3, 4) == float4(1, 2, 3, 4)));
     CHECK(all(float4(1, float3(2, 3, 4)) == float4(1, 2, 3, 4)));

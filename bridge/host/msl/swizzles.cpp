@@ -6,6 +6,23 @@
 namespace msl {
 namespace {
 
+// The halves of vectors, which clang's have and Metal's with them.
+constexpr std::string_view HALVES[] = {"lo", "hi", "even", "odd"};
+
+bool is_half(std::string_view name) {
+    return std::find(std::begin(HALVES), std::end(HALVES), name) != std::end(HALVES);
+}
+
+// Of a vector of three, which clang takes for one of four, only what lies within it.
+std::string half(std::string_view name, size_t size) {
+    const size_t count = (size + 1) / 2, step = name == "lo" || name == "hi" ? 1 : 2;
+    size_t at = name == "hi" ? count : name == "odd" ? 1 : 0;
+    std::string indices;
+    for (size_t k = 0; k < count; k++, at += step)
+        indices += char('0' + at);
+    return indices;
+}
+
 // "zx" and "br" are components 2 and 0. Empty for any other name.
 std::string components(std::string_view name) {
     if (name.size() < 2 || name.size() > 4) return "";
@@ -23,6 +40,10 @@ std::string components(std::string_view name) {
 bool has_duplicate(std::string indices) {
     std::sort(indices.begin(), indices.end());
     return std::adjacent_find(indices.begin(), indices.end()) != indices.end();
+}
+
+bool is_swizzle(std::string_view name) {
+    return is_half(name) || !components(name).empty();
 }
 
 // MSL_SWIZZLE2(zx, 2, 0); one that names a component twice cannot be assigned to.
@@ -60,7 +81,7 @@ void replace_changed(Tokens &tokens, const std::set<std::string_view> &own) {
 std::string declare_swizzles(Tokens &tokens) {
     std::set<std::string_view> used, own;
     for (size_t k = 0; k < tokens.size(); k++) {
-        if (components(tokens[k]).empty()) continue;
+        if (!is_swizzle(tokens[k])) continue;
         (is_member(tokens, k) ? used : own).insert(tokens[k]);
     }
     replace_changed(tokens, own);
@@ -68,7 +89,8 @@ std::string declare_swizzles(Tokens &tokens) {
     for (const char size : {'2', '3', '4'}) {
         text += std::string("#define MSL_SWIZZLES_") + size;
         for (const std::string_view name : used) {
-            const std::string indices = components(name);
+            const std::string indices =
+                is_half(name) ? half(name, size_t(size - '0')) : components(name);
             const bool has_all = *std::max_element(indices.begin(), indices.end()) < size;
             if (has_all) text += declaration(name, indices);
         }

@@ -105,6 +105,15 @@ template <class W, int... I, class V> constexpr auto swizzle_of(V &vector) {
     MSL_GETTER(NAME, 4, get(I), get(J), get(K), get(L))                                            \
     __declspec(property(get = __get_##NAME)) vec<T, 4> NAME;
 
+// The half of a vector of two is a scalar.
+#define MSL_SWIZZLE1(NAME, I)                                                                      \
+    constexpr T __get_##NAME() const {                                                             \
+        return get(I);                                                                             \
+    }                                                                                              \
+    constexpr void __put_##NAME(T from) {                                                          \
+        set(I, from);                                                                              \
+    }                                                                                              \
+    __declspec(property(get = __get_##NAME, put = __put_##NAME)) T NAME;
 #define MSL_SWIZZLE2(NAME, I, J)                                                                   \
     MSL_GETTER(NAME, 2, get(I), get(J))                                                            \
     constexpr void __put_##NAME(const vec<T, 2> &from) {                                           \

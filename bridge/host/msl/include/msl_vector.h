@@ -102,9 +102,10 @@ template <class T, int N> struct vector_base : vector_values<T, N> {
         result.set(i, VALUE);                                                                      \
     return result
 
-// bfloat, and bool where it is arithmetic, go by component.
+// bfloat, and bool where it is arithmetic, go by component. Operands are values, which those in
+// volatile memory become; references would not bind to them.
 #define MSL_BINARY_OPERATOR(OP)                                                                    \
-    friend constexpr vector operator OP(const vector &a, const vector &b) {                        \
+    friend constexpr vector operator OP(vector a, vector b) {                                      \
         if constexpr (has_native_arithmetic<T>) {                                                  \
             if (!__builtin_is_constant_evaluated()) return of(a.v OP b.v);                         \
         }                                                                                          \
@@ -125,7 +126,7 @@ template <class T, int N> struct vector_base : vector_values<T, N> {
 #undef MSL_BINARY_OPERATOR
 
 #define MSL_COMPARISON(OP)                                                                         \
-    friend constexpr flags operator OP(const vector &a, const vector &b) {                         \
+    friend constexpr flags operator OP(vector a, vector b) {                                       \
         if constexpr (has_native_arithmetic<T>) {                                                  \
             if (!__builtin_is_constant_evaluated()) return of_mask(a.v OP b.v);                    \
         }                                                                                          \
@@ -141,10 +142,10 @@ template <class T, int N> struct vector_base : vector_values<T, N> {
     MSL_COMPARISON(||)
 #undef MSL_COMPARISON
 
-    friend constexpr vector operator+(const vector &a) { return a; }
-    friend constexpr vector operator-(const vector &a) { MSL_EACH(vector, T(-a.get(i))); }
-    friend constexpr vector operator~(const vector &a) { MSL_EACH(vector, T(~a.get(i))); }
-    friend constexpr flags operator!(const vector &a) { MSL_EACH(flags, !a.get(i)); }
+    friend constexpr vector operator+(vector a) { return a; }
+    friend constexpr vector operator-(vector a) { MSL_EACH(vector, T(-a.get(i))); }
+    friend constexpr vector operator~(vector a) { MSL_EACH(vector, T(~a.get(i))); }
+    friend constexpr flags operator!(vector a) { MSL_EACH(flags, !a.get(i)); }
 #undef MSL_EACH
     friend constexpr vector &operator++(vector &a) { return a += vector(T(1)); }
     friend constexpr vector &operator--(vector &a) { return a -= vector(T(1)); }
