@@ -91,11 +91,19 @@ def test_misspelt_attribute(host, registry):
     assert "program_source:1:31: error: unknown attribute 'bufer'; did you mean" in message
 
 
-def test_tensor_of_the_hosts_is_named(host, registry):
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        "tensor<device half, dextents<int, 2>> a",
+        "tensor<device float4, dextents<int, 2>, tensor_handle> a",
+        "constant tensor<device half, dextents<int, 2>> &a",
+    ],
+)
+def test_tensor_of_the_hosts_is_named(host, registry, parameter):
     registry.register_source(
         "k",
         "#include <metal_tensor>\nusing namespace metal;\n"
-        "kernel void k(tensor<device half, dextents<int, 2>> a [[buffer(0)]]) {}\n",
+        f"kernel void k({parameter} [[buffer(0)]]) {{}}\n",
     )
     with pytest.raises(fm.errors.UnsupportedFeature, match="'a' is a tensor of the host's"):
         registry.get_pipeline("k")

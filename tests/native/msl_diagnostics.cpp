@@ -254,6 +254,17 @@ static void functions_that_call_themselves() {
     msl_library *library = fine.compile();
     CHECK(library);
     msl_library_release(library);
+    // Each calls the other with values for which that does not call back.
+    const std::string small_and_large =
+        "#include <metal_stdlib>\ntemplate <class T> float large(T x);\n"
+        "template <class T> float small(T x) {\n"
+        "    return x >= 12.0 ? metal::exp(large(x)) : x * x;\n}\n"
+        "template <class T> float large(T x) {\n"
+        "    return x < 12.0 ? metal::log(small(x)) : x;\n}\n"
+        "kernel void k(device float *x [[buffer(0)]]) { x[0] = large(x[1]) + small(x[2]); }\n";
+    library = Request(small_and_large).compile();
+    CHECK(library);
+    msl_library_release(library);
 }
 
 static void variables_that_outlive_a_kernel() {

@@ -111,7 +111,7 @@ class KernelGlue {
 
     std::string bound(const Parameter &parameter, const std::string &type, const std::string &kind,
                       const std::string &index) {
-        if (parameter.tensor && !parameter.points) refuse_tensor(parameter);
+        if (parameter.tensor) refuse_tensor(parameter);
         const Attribute *enabled = find_attribute(parameter.attributes, "function_constant");
         std::string used = parameter.used ? "true" : "false";
         if (enabled) used += " && bool(" + enabled->argument + ")";

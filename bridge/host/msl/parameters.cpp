@@ -33,7 +33,7 @@ Parameter read_parameter(const Tokens &tokens, size_t &k, size_t close) {
         } else if (tokens.is(k, TokenKind::Identifier) && !default_argument) {
             parameter.threadgroup |= tokens[k] == "threadgroup";
             spaces += is_address_space(tokens[k]) && tokens[k] != "thread";
-            parameter.tensor |= tokens[k] == "tensor";
+            parameter.tensor |= tokens[k] == "tensor" && tokens[k + 1] == "<";
             name = k;
         }
     }
