@@ -281,3 +281,33 @@ kernel void rows_in_any_space(CHECKED) {
     shared[2] = own[1];
     CHECK(own[1] == 2 && shared[2] == 2 && own.last() == 6 && ROW.last() == 3);
 }
+
+// A threadgroup variable is one wherever its declaration names the address space. Each is written by
+// the first thread alone and read by all.
+typedef threadgroup uint shared_uint;
+using shared_row = threadgroup array<uint, 4>;
+kernel void threadgroup_variables(CHECKED, uint i [[thread_index_in_threadgroup]]) {
+    alignas(16) threadgroup uint before[4];
+    threadgroup alignas(16) uint behind[4];
+    threadgroup uint later alignas(16)[4];
+    __attribute__((aligned(16))) threadgroup uint attribute[4];
+    [[maybe_unused]] threadgroup uint standard[4];
+    uint threadgroup east[4];
+    vec<uint, 4> threadgroup vectors[4];
+    uint volatile threadgroup changing[4];
+    static threadgroup uint fixed[4];
+    device uint *threadgroup pointer;
+    shared_uint named[4], last;
+    shared_row row;
+    if (i == 0) {
+        before[3] = behind[3] = later[3] = attribute[3] = standard[3] = east[3] = 7;
+        fixed[3] = named[3] = last = row[3] = changing[3] = 7;
+        vectors[3] = 7;
+        pointer = (device uint *)failed;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    CHECK(before[3] == 7 && behind[3] == 7 && later[3] == 7 && attribute[3] == 7);
+    CHECK(standard[3] == 7 && east[3] == 7 && fixed[3] == 7 && vectors[3].y == 7);
+    CHECK(named[3] == 7 && last == 7 && row[3] == 7 && changing[3] == 7 && pointer == (device uint *)failed);
+    CHECK((ulong)&before % 16 == 0 && (ulong)&behind % 16 == 0 && (ulong)&later % 16 == 0);
+}

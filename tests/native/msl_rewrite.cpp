@@ -122,6 +122,17 @@ static void rewrites_threadgroup_variables() {
     CHECK_TEXT(body("int y; threadgroup S<(1 > 2)> x, z[2];"),
                "int y; __msl_tgvar S<(1 > 2)> x, z[2];");
     CHECK_TEXT(body("{ threadgroup uint x; }"), "{ __msl_tgvar uint x; }");
+    CHECK_TEXT(body("alignas(16) threadgroup uint x;"), "alignas(16) __msl_tgvar uint x;");
+    CHECK_TEXT(body("threadgroup alignas(16) uint x;"),
+               "threadgroup alignas(16) __msl_tgstatic uint x;");
+    CHECK_TEXT(body("uint threadgroup x;"), "__msl_tgstatic uint threadgroup x;");
+    CHECK_TEXT(body("static threadgroup uint x;"), " __msl_tgvar uint x;");
+    CHECK_TEXT(body("device T *threadgroup x;"), "__msl_tgstatic device T *threadgroup x;");
+    CHECK_TEXT(body("typedef threadgroup T A; A x;"),
+               "typedef threadgroup T A; __msl_tgstatic A x;");
+    for (const char *text : {"auto x = (threadgroup uint *)y;", "return threadgroup x;",
+                             "using A = threadgroup T *; A x;", "f(a, threadgroup b);"})
+        CHECK_TEXT(body(text), text);
     for (const char *same : {"threadgroup float *x = y;", "threadgroup S &x = *y;",
                              "g((threadgroup half *)x);", "const threadgroup float *x;",
                              "f<threadgroup float *>(x);", "threadgroup T *const x = y;"}) {
@@ -178,15 +189,13 @@ static void rewrites_literals() {
 
 static void rewrites_function_constants() {
     const msl::Rewritten result = msl::rewrite("constant bool on [[function_constant(BASE + 2)]];");
-    const std::string arguments =
-        "__msl::remove_cv_t<__msl::remove_reference_t<decltype(on)>>, (BASE + 2)";
     const std::string value =
-        "__msl::function_constant<" + arguments + ", struct __msl_named_on>::";
-    CHECK_TEXT(result.text,
-               "static constant bool &on    = " + value +
-                   "value; constexpr bool __msl_defined_on = " + value +
-                   "defined; constexpr int __msl_declared_on = __msl::declared_constant<" +
-                   arguments + ">;");
+        "__msl::function_constant<__msl::remove_cv_t<__msl::remove_reference_t<decltype(on)>>, "
+        "(BASE + 2), struct __msl_named_on>::";
+    CHECK_TEXT(result.text, "static constant bool &on    = " + value +
+                                "value; constexpr bool __msl_defined_on = " + value +
+                                "defined; constexpr int __msl_declared_on = " + value +
+                                "declared;");
     CHECK(result.constants.size() == 1 && result.constants[0].index == "BASE + 2");
     CHECK_TEXT(rewritten("constant int x = 3;"), "constant int x = 3;");
     const msl_constant constants[] = {{3, "true"}};

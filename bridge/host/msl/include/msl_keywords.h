@@ -9,6 +9,7 @@
 #define threadgroup
 // One threadgroup runs on one OS thread: exactly the storage of a `threadgroup` variable.
 #define __msl_tgvar static thread_local
+#define __msl_tgstatic static thread_local
 #define coherent(SCOPE)
 // Metal looks into none.
 #define assert(...) ((void)0)

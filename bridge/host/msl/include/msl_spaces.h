@@ -12,6 +12,7 @@
 #define threadgroup __msl_space(3)
 #define thread
 #define __msl_tgvar static threadgroup
+#define __msl_tgstatic static
 #define coherent(SCOPE)
 #define METAL_FUNC inline
 #define is_function_constant_defined(NAME) __msl_defined_##NAME
