@@ -2,6 +2,8 @@
 constant bool chosen [[function_constant(0)]];
 constant int number [[function_constant(1)]];
 constant float factor [[function_constant(2)]];
+[[function_constant(0)]] constant bool leading;
+constant int first [[function_constant(1)]], second[[function_constant(4)]];
 constant int BASE = 3;
 constant uint shifted [[function_constant(BASE + 1)]];
 constant bool given = is_function_constant_defined(number);
@@ -11,6 +13,11 @@ kernel void function_constants(CHECKED) {
     CHECK(chosen && number == -3 && given && fallback == 2 && shifted == 7);
     int sized[number + 5] = {1, 2};
     CHECK(sizeof(sized) == 8);
+    CHECK(leading && first == -3 && second == 7);
+}
+
+extern "C" kernel void c_linkage(CHECKED) {
+    CHECK(number == -3);
 }
 
 kernel void literals(CHECKED) {

@@ -197,6 +197,18 @@ static void rewrites_function_constants() {
                                 "defined; constexpr int __msl_declared_on = " + value +
                                 "declared;");
     CHECK(result.constants.size() == 1 && result.constants[0].index == "BASE + 2");
+    const auto constants_of = [](const std::string &text) {
+        std::string found;
+        for (const msl::FunctionConstant &constant : msl::rewrite(text).constants)
+            found += constant.name + "=" + constant.index + " ";
+        return found;
+    };
+    CHECK_TEXT(constants_of("[[function_constant(1)]] constant vec<uint, 2> a;"), "a=1 ");
+    CHECK_TEXT(constants_of("constant uint a [[function_constant(1)]], b[[function_constant(2)]];"),
+               "a=1 b=2 ");
+    CHECK_TEXT(constants_of("constant uint a = 1, b = 2; constant int c[] = {3};"), "");
+    CHECK(contains(rewritten("constant int a [[function_constant(1)]], b[[function_constant(2)]];"),
+                   "static constant int &b"));
     CHECK_TEXT(rewritten("constant int x = 3;"), "constant int x = 3;");
     const msl_constant constants[] = {{3, "true"}};
     msl_request request = {};

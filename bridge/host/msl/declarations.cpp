@@ -45,7 +45,7 @@ class Finder {
     bool opens_scope() const {
         const size_t k = tokens_[first_] == "inline" ? first_ + 1 : first_;
         return tokens_[k] == "namespace" ||
-               (tokens_[k] == "extern" && tokens_.is(k + 1, TokenKind::String));
+               (tokens_[k] == "extern" && tokens_.is(k + 1, TokenKind::String) && at_ == k + 2);
     }
 
     // Whether the '{' here is that of a class or an enumeration, and not of a function or a value.

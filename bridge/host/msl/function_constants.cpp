@@ -1,6 +1,7 @@
 #include "function_constants.h"
 
 #include "attributes.h"
+#include "ranges.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,24 +12,75 @@
 namespace msl {
 namespace {
 
-// constant bool flag [[function_constant(3)]]; becomes a name for the value, which the linker may
-// miss: static constant bool &flag = __msl::function_constant<bool, (3), struct
-// __msl_named_flag>::value;
-void define(Tokens &tokens, size_t first, size_t open, size_t close,
-            const FunctionConstant &constant) {
-    tokens.insert_before(first, "static ");
-    const size_t end = tokens[close + 1] == ";" ? close + 1 : close;
-    tokens.blank(open, end - 1);
-    tokens.replace(open - 1, "&" + constant.name);
+// What follows the name: constant bool flag [[function_constant(3)]]; becomes another name of the
+// value, which the linker may miss: static constant bool &flag =
+// __msl::function_constant<bool, (3), struct __msl_named_flag>::value;
+std::string definition(const FunctionConstant &constant) {
     const std::string &name = constant.name;
     const std::string type =
-                          "__msl::remove_cv_t<__msl::remove_reference_t<decltype(" + name + ")>>",
-                      value = "__msl::function_constant<" + type + ", (" + constant.index +
+        "__msl::remove_cv_t<__msl::remove_reference_t<decltype(" + name + ")>>";
+    const std::string value = "__msl::function_constant<" + type + ", (" + constant.index +
                               "), struct __msl_named_" + name + ">::";
-    tokens.replace(end, " = " + value + "value; constexpr bool __msl_defined_" + name + " = " +
-                            value + "defined; constexpr int __msl_declared_" + name + " = " +
-                            value + "declared;");
+    return " = " + value + "value; constexpr bool __msl_defined_" + name + " = " + value +
+           "defined; constexpr int __msl_declared_" + name + " = " + value + "declared;";
 }
+
+// A declaration of constants, each with an attribute of its own or with one in front of them all.
+class Definer {
+  public:
+    Definer(Tokens &tokens, std::vector<FunctionConstant> &constants)
+        : tokens_(tokens), constants_(constants) {}
+
+    void run(const Declaration &declaration) {
+        first_ = declaration.first;
+        while (tokens_.opens_attributes(first_)) {
+            groups_.push_back({first_, read_attributes(tokens_, first_, leading_)});
+            first_ = groups_.back().last + 1;
+        }
+        for (size_t k = first_; k <= declaration.last; k++) {
+            const std::string_view token = tokens_[k];
+            if (token == "=" || token == "{") return;
+            if ((token == "," || token == ";") && !end_declarator(k)) return;
+            if (token == "<") k = tokens_.closing_angle(k);
+            if (token == "(") k = tokens_.closing(k);
+            if (tokens_.is(k, TokenKind::Identifier)) name_ = k;
+            if (tokens_.opens_attributes(k)) {
+                groups_.push_back({k, read_attributes(tokens_, k, own_)});
+                k = groups_.back().last;
+            }
+        }
+    }
+
+  private:
+    // Whether what ends at k is one of such constants.
+    bool end_declarator(size_t k) {
+        const Attribute *own = find_attribute(own_, "function_constant");
+        const Attribute *index = own ? own : find_attribute(leading_, "function_constant");
+        if (!index || name_ <= first_) return false;
+        const FunctionConstant constant = {std::string(tokens_[name_]), index->argument};
+        if (specifiers_.empty()) {
+            specifiers_ = "static " + std::string(tokens_.between(first_, name_ - 1)) + " ";
+            tokens_.insert_before(first_, "static ");
+            tokens_.replace(name_, "&" + constant.name);
+        } else {
+            tokens_.replace(name_, specifiers_ + "&" + constant.name);
+        }
+        for (const Range &group : groups_)
+            tokens_.blank(group.first, group.last);
+        tokens_.replace(k, definition(constant));
+        constants_.push_back(constant);
+        groups_.clear();
+        own_.clear();
+        return true;
+    }
+
+    Tokens &tokens_;
+    std::vector<FunctionConstant> &constants_;
+    size_t first_ = 0, name_ = 0;
+    Attributes leading_, own_;
+    std::vector<Range> groups_;
+    std::string specifiers_;  // of the declarators behind the first
+};
 
 }  // namespace
 
@@ -36,19 +88,7 @@ std::vector<FunctionConstant>
 define_function_constants(Tokens &tokens, const std::vector<Declaration> &declarations) {
     std::vector<FunctionConstant> constants;
     for (const Declaration &declaration : declarations) {
-        if (declaration.body <= declaration.last) continue;
-        for (size_t k = declaration.first; k < declaration.last; k++) {
-            if (tokens[k] == "(") k = tokens.closing(k);
-            if (k == declaration.first || !tokens.opens_attributes(k)) continue;
-            Attributes attributes;
-            const size_t close = read_attributes(tokens, k, attributes);
-            const Attribute *constant = find_attribute(attributes, "function_constant");
-            if (constant) {
-                constants.push_back({std::string(tokens[k - 1]), constant->argument});
-                define(tokens, declaration.first, k, close, constants.back());
-            }
-            k = close;
-        }
+        if (declaration.body > declaration.last) Definer(tokens, constants).run(declaration);
     }
     return constants;
 }
