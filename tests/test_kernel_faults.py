@@ -209,6 +209,18 @@ ARRAYS = {
         (4,),
     ),
     "a function": ("float a[4] = {};", "put(a, at[0]);", "a[at[2]]", (4,)),
+    "a function that asks to stay apart": (
+        "float a[4] = {};",
+        "put_apart(a, at[0], out);",
+        "a[at[2]]",
+        (16,),
+    ),
+    "a large function, called twice": (
+        "float a[4] = {}, b[4] = {}; spread(b, at[3], out);",
+        "spread(a, at[0], out);",
+        "a[at[2]] + b[at[2]]",
+        (40,),
+    ),
     "a loop": (
         "float a[4];\nfor (int j = 0; j <= at[0]; j++)",
         "a[j] = out[j];",
@@ -231,6 +243,16 @@ struct Two {{
 }};
 void put(thread float *a, int n) {{
     a[n] = 1; // function
+}}
+__attribute__((noinline)) void put_apart(thread float *a, int n, device float *out) {{
+    a[n] = 1; // apart
+    if (out[0] > 5) a[0] = 9;
+}}
+#define AGAIN(TERM) TERM; TERM; TERM; TERM; TERM; TERM; TERM; TERM
+void spread(thread float *a, int n, device float *out) {{
+    float s = out[0];
+    AGAIN(AGAIN(s = fma(s, s, out[uint(s) % 8])));
+    a[n] = s; // spread
 }}
 kernel void indexed(device float *out [[buffer(0)]], device const int *at [[buffer(1)]],
                     uint i [[thread_position_in_grid]]) {{
@@ -260,7 +282,8 @@ def test_what_leaves_an_array_is_a_fault_of_its_line(any_device, what):
     with any_device.encoder() as encoder:
         encoder.dispatch(pipeline, arguments, 1, 1)
     np.asarray(at)[: len(wrong)] = wrong
-    line = line_of(text, "// function" if "put(" in access else "// here")
+    marks = {"put(": "// function", "put_apart(": "// apart", "spread(": "// spread"}
+    line = line_of(text, marks.get(access.split("(")[0] + "(", "// here"))
     said = fault(any_device, pipeline, arguments)
     assert said.endswith(
         f"kernel 'indexed': threadgroup (0, 0, 0), thread (63, 0, 0) at program_source:{line} "

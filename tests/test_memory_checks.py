@@ -86,7 +86,7 @@ BODIES = {
         r"thread \(63, 0, 0\) writes 4 bytes at .* outside of its private arrays",
     ),
     "behind_an_array_of_the_caller": (
-        "uint own[4] = {}; out[i] = read_far(own, in[0] + 20000);",
+        "uint own[4] = {}; thread uint *volatile kept = own; out[i] = kept[in[0] + 20000];",
         1,
         r"thread \(63, 0, 0\) reads 4 bytes at .* outside of its private arrays",
     ),
@@ -195,15 +195,7 @@ LOCKSTEP = f"{FILL}block[t] = t; out[i] = block[t ^ 1];"
 LOCKSTEP_ORDERED = (
     "block[t] = t; simdgroup_barrier(mem_flags::mem_threadgroup); out[i] = block[t ^ 1];"
 )
-FUNCTIONS = (
-    HEADER
-    + """
-[[clang::noinline]] uint read_far(thread uint *array, uint n) {
-    return array[n];
-}
-"""
-)
-TEXT = FUNCTIONS + "".join(
+TEXT = HEADER + "".join(
     f"kernel void {name}{ARGUMENTS}{body}\n}}\n"
     for name, body in {
         **{name: case[0] for name, case in BODIES.items()},

@@ -207,7 +207,10 @@ Arguments compile_arguments(const Compilation &compilation, const Rewritten &rew
             // Vectors may lie at odd addresses: see msl_vector.h.
             "-fmax-type-align=8", "-nostdlibinc",
             // A frame larger than a page must not reach past the guard of its stack.
-            "-fstack-clash-protection", "-fno-exceptions"});
+            "-fstack-clash-protection", "-fno-exceptions",
+            // As on a GPU all but the largest functions become part of their kernel, where the
+            // optimiser knows the arrays that they are given: see append_bounds.
+            "-mllvm", "-inline-threshold=10000"});
     append_math(arguments, compilation.request.math_mode);
     if (compilation.request.checks) append_checks(arguments);
     if (compilation.request.zero_constants) arguments.push_back("-D__MSL_ZERO_CONSTANTS");

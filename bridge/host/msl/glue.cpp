@@ -26,9 +26,10 @@ class KernelGlue {
         add("static const msl_binding bindings[] = {", kernel_.position);
         for (const auto &[row, position] : bindings_)
             add(row, position);
-        // Inlining would compile the kernel twice, as its address is taken besides.
+        // Inlining would compile the kernel twice, as its address is taken besides. The word
+        // without underscores means nothing here: see msl_keywords.h.
         add("{} }; static void entry([[maybe_unused]] const msl_thread *self) { "
-            "[[clang::noinline]] ::" +
+            "[[clang::__noinline__]] ::" +
                 kernel_.function + "(",
             kernel_.position);
         for (size_t i = 0; i < arguments.size(); i++)

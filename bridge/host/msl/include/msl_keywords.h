@@ -13,4 +13,6 @@
 #define coherent(SCOPE)
 // Metal looks into none.
 #define assert(...) ((void)0)
+// Functions become part of their kernel, as on a GPU: their indices are checked there.
+#define noinline unused
 #define METAL_FUNC inline __attribute__((always_inline))
