@@ -3,7 +3,7 @@ constant bool chosen [[function_constant(0)]];
 constant int number [[function_constant(1)]];
 constant float factor [[function_constant(2)]];
 [[function_constant(0)]] constant bool leading;
-constant int first [[function_constant(1)]], second[[function_constant(4)]];
+constant int first [[function_constant(1)]], second [[function_constant(4)]];
 constant int BASE = 3;
 constant uint shifted [[function_constant(BASE + 1)]];
 constant bool given = is_function_constant_defined(number);

@@ -282,8 +282,8 @@ kernel void rows_in_any_space(CHECKED) {
     CHECK(own[1] == 2 && shared[2] == 2 && own.last() == 6 && ROW.last() == 3);
 }
 
-// A threadgroup variable is one wherever its declaration names the address space. Each is written by
-// the first thread alone and read by all.
+// A threadgroup variable is one wherever its declaration names the address space. Each is written
+// by the first thread alone and read by all.
 typedef threadgroup uint shared_uint;
 using shared_row = threadgroup array<uint, 4>;
 kernel void threadgroup_variables(CHECKED, uint i [[thread_index_in_threadgroup]]) {
@@ -308,6 +308,7 @@ kernel void threadgroup_variables(CHECKED, uint i [[thread_index_in_threadgroup]
     threadgroup_barrier(mem_flags::mem_threadgroup);
     CHECK(before[3] == 7 && behind[3] == 7 && later[3] == 7 && attribute[3] == 7);
     CHECK(standard[3] == 7 && east[3] == 7 && fixed[3] == 7 && vectors[3].y == 7);
-    CHECK(named[3] == 7 && last == 7 && row[3] == 7 && changing[3] == 7 && pointer == (device uint *)failed);
+    CHECK(named[3] == 7 && last == 7 && row[3] == 7 && changing[3] == 7 &&
+          pointer == (device uint *)failed);
     CHECK((ulong)&before % 16 == 0 && (ulong)&behind % 16 == 0 && (ulong)&later % 16 == 0);
 }
