@@ -24,7 +24,7 @@ demo: $(stamps)/package
 
 test: test-native test-python
 
-# The developer's check: everything but the long accuracy and model tests, in under two minutes.
+# The developer's check: everything but the long accuracy and model tests, in about three minutes on two cores.
 quick: $(stamps)/package
 	$(bin)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
