@@ -48,6 +48,10 @@ MARKET = (
 )
 
 
+# They need the model.
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def assistant():
     return Assistant()
@@ -299,7 +303,6 @@ def _continue(assistant, prompt, count):
 
 
 class TestCheck:
-    @pytest.mark.slow
     @pytest.mark.timeout(300)
     @pytest.mark.parametrize(
         ("prompt", "least_tokens"),
@@ -323,7 +326,6 @@ class TestCheck:
         assert document["step_largest_difference"] < 1e-5
         assert document["compared_rows"] > 64
 
-    @pytest.mark.slow
     @pytest.mark.timeout(300)
     def test_decode_of_every_row_chooses_as_numpy_does_even_in_near_ties(self, run):
         prompt = f"{MARKET * 6}Summarise this story."
@@ -334,7 +336,6 @@ class TestCheck:
         assert document["prompt_largest_difference"] < 1e-5
         assert document["step_largest_difference"] < 1e-5
 
-    @pytest.mark.slow
     @pytest.mark.timeout(300)
     def test_near_tie_that_rounding_decides_is_told_and_no_fault(self, run):
         prompt = f"{MARKET * 6}Summarise this story."
@@ -491,7 +492,6 @@ class TestCommandLine:
             "generate.py: cannot write the answer: standard output is closed\n"
         )
 
-    @pytest.mark.slow
     def test_reader_that_leaves_ends_it_without_a_traceback(self):
         command = [sys.executable, str(TOOLS / "generate.py"), "--attention", "numpy"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -118,7 +118,14 @@ def interrupt_once(process):
     return float(process.stdout.readline()) - sent
 
 
-@pytest.mark.parametrize(("timeout", "mode"), [(None, "auto"), (10, "block"), (None, "spin")])
+@pytest.mark.parametrize(
+    ("timeout", "mode"),
+    [
+        (None, "auto"),
+        pytest.param(10, "block", marks=pytest.mark.slow),
+        pytest.param(None, "spin", marks=pytest.mark.slow),
+    ],
+)
 def test_wait_sees_ctrl_c_within_50_milliseconds(timeout, mode):
     script = WAIT.format(timeout=timeout, mode=mode, attempts=ATTEMPTS)
     assert states_after_interrupts(script) == ["committed", "completed"]

@@ -263,7 +263,11 @@ kernel void indexed(device float *out [[buffer(0)]], device const int *at [[buff
 """
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["plain", "checked"])
+@pytest.fixture(
+    scope="module",
+    params=[False, pytest.param(True, marks=pytest.mark.slow)],
+    ids=["plain", "checked"],
+)
 def any_device(request):
     return fm.Device(engine="simt", checks=request.param)
 

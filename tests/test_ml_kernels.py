@@ -27,7 +27,7 @@ def registry(mode):
     return fm.KernelRegistry(fm.Device(order=mode, seed=7))
 
 
-@pytest.fixture(params=[*ORDERS, "checked"])
+@pytest.fixture(params=[*ORDERS, pytest.param("checked", marks=pytest.mark.slow)])
 def run(request):
     """Runs a kernel over arrays and scalars by index; gives back the array `out`."""
 

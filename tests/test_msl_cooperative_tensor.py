@@ -24,7 +24,12 @@ PLACES = [
 IN_SIMDGROUPS = [place for place in PLACES if place[0] == "execution_simdgroup"]
 
 
-@pytest.fixture(params=["highest", "lowest", "random"])
+@pytest.fixture(
+    params=[
+        "highest",
+        *(pytest.param(order, marks=pytest.mark.slow) for order in ("lowest", "random")),
+    ]
+)
 def device(request):
     return fm.Device(order=request.param, seed=11, threads=1)
 

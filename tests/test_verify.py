@@ -142,7 +142,11 @@ def test_broken_decode_kernels_fail(mutant, monkeypatch):
 
 @pytest.mark.parametrize(
     ("operation", "mutant"),
-    [(operation, mutant) for operation, mutants in PREFILL_MUTANTS.items() for mutant in mutants],
+    [
+        pytest.param(operation, mutant, marks=[pytest.mark.slow] * ("simdgroup" in operation))
+        for operation, mutants in PREFILL_MUTANTS.items()
+        for mutant in mutants
+    ],
 )
 def test_broken_prefill_kernels_fail(operation, mutant, monkeypatch):
     engines = {"auto": fm.Device()}
